@@ -1,0 +1,134 @@
+"""The viewer and its two windowless forms: the arguments of `ripplescope` without a command name.
+
+`--smoke` checks the whole chain without OpenGL, `--headless` renders into a picture, and without
+either a window opens. The work is in `app.smoke`, `app.headless` and `app.loop`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from pathlib import Path
+
+from replay.errors import UsageError
+
+_SIZE = re.compile(r"(\d+)[xX](\d+)$")
+_CLICK = re.compile(r"([^,@]+),([^,@]+)(?:@(\d+))?$")
+LARGEST_PICTURE = 16384
+
+
+def window_size(text: str) -> tuple[int, int]:
+    """Parse `WxH` in pixels.
+
+    Raises:
+        UsageError: not two numbers from 16 to 16384 with an `x` between.
+    """
+    match = _SIZE.match(text)
+    size = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not all(16 <= side <= LARGEST_PICTURE for side in size):
+        raise UsageError(
+            f"--size {text!r} is not a size",
+            remedy=f"give WIDTHxHEIGHT in pixels from 16 to {LARGEST_PICTURE}, such as 800x600",
+        )
+    return size
+
+
+def click(text: str) -> tuple[float, float, int]:
+    """Parse `X,Y[@FRAME]`: cell coordinates and the frame of the push (0 if not given).
+
+    Raises:
+        UsageError: not two finite numbers and a frame.
+    """
+    match = _CLICK.match(text)
+    try:
+        x, y = (float(match[1]), float(match[2])) if match else (math.nan, math.nan)
+    except ValueError:
+        x = y = math.nan
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise UsageError(
+            f"--click {text!r} is not a place",
+            remedy="give X,Y or X,Y@FRAME in cells of the grid, such as 64,64@5",
+        )
+    return x, y, int(match[3] or 0) if match else 0
+
+
+def assignment(text: str) -> tuple[str, tuple[float, ...]]:
+    """Parse `NAME=VALUE[,VALUE...]`.
+
+    Raises:
+        UsageError: no name, or no number.
+    """
+    name, sign, values = text.partition("=")
+    try:
+        numbers = tuple(float(value) for value in values.split(","))
+    except ValueError:
+        numbers = ()
+    if not name.strip() or not sign or not numbers:
+        raise UsageError(f"--param {text!r} is not NAME=VALUE", remedy="give a number, such as k_speed=40")
+    return name.strip(), numbers
+
+
+def count(text: str) -> int:
+    """Parse a count from 1 up.
+
+    Raises:
+        UsageError: no whole number from 1 up.
+    """
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise UsageError(f"{text!r} is not a count", remedy="give a whole number from 1 up")
+    return value
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `ripplescope` without a command name."""
+    from app.version import VERSION
+
+    parser.add_argument("path", nargs="?", type=Path, metavar="PATH", help="a .wrp to open; default: the wave demo")
+    parser.add_argument("--graph", type=Path, metavar="PATH", help="the same as PATH")
+    parser.add_argument("--device", default="auto", metavar="D", help="auto, cpu, cuda or cuda:N (default: auto)")
+    parser.add_argument("--smoke", action="store_true", help="check the whole chain without a display, then exit")
+    parser.add_argument("--headless", action="store_true", help="render without a display, then exit")
+    parser.add_argument("--frames", type=count, default=60, metavar="N", help="frames to replay headless (default: 60)")
+    parser.add_argument("--size", type=window_size, default=None, metavar="WxH", help="size of window or picture")
+    parser.add_argument(
+        "--click", type=click, action="append", default=[], metavar="X,Y[@FRAME]", help="push cell X,Y in FRAME"
+    )
+    parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="where the headless picture goes")
+    parser.add_argument("--ui", action="store_true", help="include the panels in the headless picture")
+    parser.add_argument("--top-view", action="store_true", help="headless: the shaded top view, without OpenGL")
+    parser.add_argument(
+        "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
+    )
+    parser.add_argument("--no-vsync", action="store_true", help="do not wait for the display")
+    parser.add_argument("--version", action="version", version=f"ripplescope {VERSION}")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the smoke check, the headless renderer or the window."""
+    if args.path and args.graph and args.path != args.graph:
+        raise UsageError(f"two captures given, {args.path} and --graph {args.graph}", remedy="give one")
+    path = args.path or args.graph
+    if args.smoke:
+        from app.smoke import run_smoke
+
+        return run_smoke(path, args.device)
+    if args.headless:
+        from app.headless import run_headless
+
+        return run_headless(path, args)
+    if args.screenshot or args.ui or args.top_view:
+        raise UsageError("--screenshot, --ui and --top-view need --headless", remedy="add --headless")
+    from app.loop import run_app
+
+    return run_app(
+        path,
+        device=args.device,
+        size=args.size or (1280, 800),
+        vsync=not args.no_vsync,
+        params=dict(args.param),
+    )
