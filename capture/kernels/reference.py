@@ -1,0 +1,177 @@
+"""The reference frame: the kernels of Warp's published wave example, one launch a substep.
+
+`displace` pushes the water around the pointer, `solve` advances it by one substep. Both take 1-D launches
+of width * height threads. What the example bakes in as scalars is read from one-element arrays here, so
+that a replay can move it. This is the frame that faster solvers are measured against; it is not tuned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import warp as wp
+
+from capture.kernels.base import Solver, State, TankArrays
+
+NO_POINTER = wp.constant(-999.0)  # smaller coordinates mean that there is no pointer
+
+
+@wp.func
+def distance_squared(at: wp.vec2, start: wp.vec2, end: wp.vec2) -> float:
+    """Squared distance of a point from the segment start..end, in cells squared."""
+    along = end - start
+    length_squared = wp.dot(along, along)
+    share = float(0.0)
+    if length_squared > 0.0:
+        share = wp.clamp(wp.dot(at - start, along) / length_squared, 0.0, 1.0)
+    off = at - start - share * along
+    return wp.dot(off, off)
+
+
+@wp.func
+def push(
+    i: int,
+    j: int,
+    mouse_pos: wp.array(dtype=wp.vec2),
+    pointer_from: wp.array(dtype=wp.vec2),
+    radius: wp.array(dtype=float),
+    magnitude: wp.array(dtype=float),
+) -> float:
+    """Height in m that the pointer adds to column i, row j: magnitude (1 - d^2/radius^2) within radius."""
+    end = mouse_pos[0]
+    start = pointer_from[0]
+    if end[0] < NO_POINTER or end[1] < NO_POINTER:
+        return 0.0
+    if start[0] < NO_POINTER or start[1] < NO_POINTER:
+        start = end
+    d2 = distance_squared(wp.vec2(float(i), float(j)), start, end)
+    r2 = radius[0] * radius[0]
+    if d2 >= r2:
+        return 0.0
+    return magnitude[0] * (1.0 - d2 / r2)
+
+
+@wp.func
+def laplacian(heights: wp.array2d(dtype=float), i: int, j: int, width: int, height: int) -> float:
+    """Five-point Laplacian times dx^2 of column i, row j; indices are clamped at the border."""
+    centre = heights[j, i]
+    west = heights[j, wp.max(i - 1, 0)]
+    east = heights[j, wp.min(i + 1, width - 1)]
+    north = heights[wp.max(j - 1, 0), i]
+    south = heights[wp.min(j + 1, height - 1), i]
+    return (east - 2.0 * centre + west) + (south - 2.0 * centre + north)
+
+
+@wp.kernel
+def displace(
+    heights: wp.array2d(dtype=float),
+    heights_prev: wp.array2d(dtype=float),
+    width: int,
+    mouse_pos: wp.array(dtype=wp.vec2),
+    pointer_from: wp.array(dtype=wp.vec2),
+    radius: wp.array(dtype=float),
+    magnitude: wp.array(dtype=float),
+    clock: wp.array(dtype=int),
+):
+    tid = wp.tid()
+    i = tid % width
+    j = tid // width
+    added = push(i, j, mouse_pos, pointer_from, radius, magnitude)
+    if added != 0.0:
+        heights[j, i] = heights[j, i] + added
+        heights_prev[j, i] = heights_prev[j, i] + added
+    if tid == 0:
+        clock[0] = clock[0] + 1
+
+
+@wp.kernel
+def solve(
+    heights: wp.array2d(dtype=float),
+    heights_prev: wp.array2d(dtype=float),
+    width: int,
+    height: int,
+    inv_dx: float,
+    k_speed: wp.array(dtype=float),
+    k_damp: wp.array(dtype=float),
+    dt: wp.array(dtype=float),
+):
+    tid = wp.tid()
+    i = tid % width
+    j = tid // width
+    lap = laplacian(heights, i, j, width, height) * inv_dx * inv_dx
+    h1 = heights[j, i]
+    h0 = heights_prev[j, i]
+    step = dt[0]
+    # Each thread alone reads and writes its cell of the previous field, so the new one replaces it in place.
+    heights_prev[j, i] = 2.0 * h1 - h0 + step * step * (k_speed[0] * lap - k_damp[0] * (h1 - h0))
+
+
+class ReferenceSolver(Solver):
+    """1 + substeps launches a frame, as published."""
+
+    name = "reference"
+    summary = "the published kernels: one launch a substep"
+
+    def kernels(self) -> tuple[wp.Kernel, ...]:
+        return (displace, solve)
+
+    def access(self) -> Mapping[str, Mapping[str, str]]:
+        return {
+            displace.key: {
+                "heights": "read_write",
+                "heights_prev": "read_write",
+                "mouse_pos": "read",
+                "pointer_from": "read",
+                "radius": "read",
+                "magnitude": "read",
+                "clock": "read_write",
+            },
+            solve.key: {
+                "heights": "read",
+                "heights_prev": "read_write",
+                "k_speed": "read",
+                "k_damp": "read",
+                "dt": "read",
+            },
+        }
+
+    def launches(self, substeps: int) -> int:
+        return 1 + substeps
+
+    def displace(self, arrays: TankArrays) -> None:
+        wp.launch(
+            displace,
+            dim=arrays.width * arrays.height,
+            inputs=[
+                arrays.heights,
+                arrays.heights_prev,
+                arrays.width,
+                arrays.mouse_pos,
+                arrays.pointer_from,
+                arrays.radius,
+                arrays.magnitude,
+                arrays.clock,
+            ],
+            device=arrays.heights.device,
+        )
+
+    def advance(self, arrays: TankArrays, substeps: int) -> State:
+        now, before = arrays.heights, arrays.heights_prev
+        for _ in range(substeps):
+            wp.launch(
+                solve,
+                dim=arrays.width * arrays.height,
+                inputs=[
+                    now,
+                    before,
+                    arrays.width,
+                    arrays.height,
+                    1.0 / arrays.dx,
+                    arrays.k_speed,
+                    arrays.k_damp,
+                    arrays.dt,
+                ],
+                device=now.device,
+            )
+            now, before = before, now
+        return State(newest=now, previous=before)
