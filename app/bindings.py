@@ -1,0 +1,119 @@
+"""Keys and mouse: one table that dispatches and that the help shows.
+
+No key is named anywhere else. What an action does is in `app.actions`; how the mouse moves the camera
+and the water is in `app.touch`.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Action(enum.Enum):
+    """What a user can ask for by a key, a menu or a button."""
+
+    PAUSE = "pause"
+    STEP = "step"
+    SLOWER = "slower"
+    FASTER = "faster"
+    RESET_WATER = "reset water"
+    FRAME_VIEW = "frame view"
+    NEXT_MODE = "next mode"
+    NEXT_PRESET = "next preset"
+    UNDO = "undo"
+    REDO = "redo"
+    OPEN = "open"
+    RELOAD = "reload"
+    TOGGLE_PANELS = "toggle panels"
+    FULL_SCREEN = "full screen"
+    SCREENSHOT = "screenshot"
+    HELP = "help"
+    QUIT = "quit"
+
+
+class Modifier(enum.Flag):
+    """Keys held down with another; Command counts as CONTROL on macOS."""
+
+    NONE = 0
+    SHIFT = 1
+    CONTROL = 2
+    ALT = 4
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A key for an action.
+
+    Attributes:
+        key: the window's name for the key.
+        modifiers: exactly these are held.
+        action: what it asks for.
+        shown: the key as people read it.
+        description: what it does.
+        group: heading in the help.
+        repeats: whether holding the key down repeats the action.
+    """
+
+    key: str
+    modifiers: Modifier
+    action: Action
+    shown: str
+    description: str
+    group: str
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class MouseBinding:
+    """What a mouse button or the wheel does over the water, for the help."""
+
+    shown: str
+    description: str
+
+
+_NONE, _CONTROL, _SHIFT = Modifier.NONE, Modifier.CONTROL, Modifier.SHIFT
+
+BINDINGS = (
+    Binding("space", _NONE, Action.PAUSE, "Space", "Pause or go on", "Time"),
+    Binding("period", _NONE, Action.STEP, ".", "Pause and step one frame", "Time", repeats=True),
+    Binding("comma", _NONE, Action.SLOWER, ",", "Slower", "Time"),
+    Binding("semicolon", _NONE, Action.FASTER, ";", "Faster", "Time"),
+    Binding("R", _NONE, Action.RESET_WATER, "R", "Reset the water", "Time"),
+    Binding("F", _NONE, Action.FRAME_VIEW, "F", "Frame the whole grid", "View"),
+    Binding("M", _NONE, Action.NEXT_MODE, "M", "Water or data colours", "View"),
+    Binding("H", _NONE, Action.TOGGLE_PANELS, "H", "Hide or show the panels", "View"),
+    Binding("F11", _NONE, Action.FULL_SCREEN, "F11", "Full screen", "View"),
+    Binding("F12", _NONE, Action.SCREENSHOT, "F12", "Save a screenshot", "View"),
+    Binding("P", _NONE, Action.NEXT_PRESET, "P", "Next preset", "Parameters"),
+    Binding("Z", _CONTROL, Action.UNDO, "Ctrl+Z", "Undo a parameter change", "Parameters", repeats=True),
+    Binding("Y", _CONTROL, Action.REDO, "Ctrl+Y", "Redo it", "Parameters", repeats=True),
+    Binding("O", _CONTROL, Action.OPEN, "Ctrl+O", "Open a capture", "Files and help"),
+    Binding("F5", _NONE, Action.RELOAD, "F5", "Reload the capture", "Files and help"),
+    Binding("F1", _NONE, Action.HELP, "F1", "All shortcuts", "Files and help"),
+    Binding("escape", _NONE, Action.QUIT, "Esc", "Close a popup, or quit", "Files and help"),
+)
+
+MOUSE_BINDINGS = (
+    MouseBinding("Left drag", "Push the water under the cursor"),
+    MouseBinding("Right drag", "Orbit the camera"),
+    MouseBinding("Middle drag", "Pan the camera"),
+    MouseBinding("Wheel", "Zoom to the cursor"),
+)
+
+_BY_KEY = {(binding.key.lower(), binding.modifiers): binding for binding in BINDINGS}
+_BY_ACTION = {binding.action: binding for binding in reversed(BINDINGS)}
+
+
+def action_for(key: str, modifiers: Modifier, *, repeat: bool = False) -> Action | None:
+    """Return what a key asks for, None if it asks for nothing."""
+    binding = _BY_KEY.get((key.lower(), modifiers))
+    if binding is None or (repeat and not binding.repeats):
+        return None
+    return binding.action
+
+
+def shown_key(action: Action) -> str:
+    """Return the key of an action as people read it, empty if it has none."""
+    binding = _BY_ACTION.get(action)
+    return binding.shown if binding else ""
