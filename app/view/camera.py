@@ -1,0 +1,140 @@
+"""The orbit camera: pure values and NumPy, no window and no OpenGL.
+
+World axes as in app.view.grid. Yaw 0 looks from +z along -z; yaw grows toward +x. Matrices are for column
+vectors (clip = projection @ view @ world) and follow OpenGL's clip space; formulas as in the OpenGL 2.1
+reference pages of gluPerspective and gluLookAt.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.view.grid import Grid
+
+PITCH_LIMIT = math.radians(89.0)
+REFERENCE_EXTENT = 12.8  # m; the tank for which the distance limits are 5 and 50 m
+REFERENCE_LIMITS = (5.0, 50.0)
+
+Viewport = tuple[float, float, float, float]
+
+
+def _origin() -> np.ndarray:
+    return np.zeros(3)
+
+
+@dataclass
+class OrbitCamera:
+    """A camera that looks at `target` from `distance`.
+
+    Attributes:
+        target: world place in the middle of the picture, m.
+        distance: from target to eye, m, kept within `limits`.
+        yaw, pitch: direction of the eye from the target, radians; pitch within 89 degrees.
+        fov: vertical field of view, radians.
+        limits: smallest and largest distance, m.
+    """
+
+    target: np.ndarray = field(default_factory=_origin)
+    distance: float = 17.0
+    yaw: float = math.radians(32.0)
+    pitch: float = math.radians(33.0)
+    fov: float = math.radians(42.0)
+    limits: tuple[float, float] = REFERENCE_LIMITS
+
+    @property
+    def back(self) -> np.ndarray:
+        """Unit vector from the target to the eye."""
+        cosine = math.cos(self.pitch)
+        return np.array([math.sin(self.yaw) * cosine, math.sin(self.pitch), math.cos(self.yaw) * cosine])
+
+    @property
+    def right(self) -> np.ndarray:
+        """Unit vector to the right of the picture; level."""
+        return np.array([math.cos(self.yaw), 0.0, -math.sin(self.yaw)])
+
+    @property
+    def up(self) -> np.ndarray:
+        """Unit vector to the top of the picture."""
+        return np.cross(self.back, self.right)
+
+    @property
+    def position(self) -> np.ndarray:
+        """World place of the eye, m."""
+        return self.target + self.distance * self.back
+
+    @property
+    def clip_planes(self) -> tuple[float, float]:
+        """Distances of the near and the far plane, m; they follow the distance."""
+        return 0.02 * self.distance, 20.0 * self.distance
+
+    def view_matrix(self) -> np.ndarray:
+        """World to eye, 4x4."""
+        matrix = np.eye(4)
+        matrix[0, :3], matrix[1, :3], matrix[2, :3] = self.right, self.up, self.back
+        matrix[:3, 3] = -matrix[:3, :3] @ self.position
+        return matrix
+
+    def projection_matrix(self, aspect: float) -> np.ndarray:
+        """Eye to clip, 4x4, for a picture `aspect` times as wide as high."""
+        scale = 1.0 / math.tan(self.fov / 2)
+        near, far = self.clip_planes
+        matrix = np.zeros((4, 4))
+        matrix[0, 0], matrix[1, 1] = scale / aspect, scale
+        matrix[2, 2], matrix[2, 3] = (far + near) / (near - far), 2 * far * near / (near - far)
+        matrix[3, 2] = -1.0
+        return matrix
+
+    def orbit(self, yaw: float, pitch: float) -> None:
+        """Turn around the target by angles in radians; stops at the pitch limit."""
+        self.yaw = math.remainder(self.yaw + yaw, 2 * math.pi)
+        self.pitch = min(max(self.pitch + pitch, -PITCH_LIMIT), PITCH_LIMIT)
+
+    def pan(self, dx: float, dy: float, viewport: Viewport) -> None:
+        """Move the target so that what is at its depth follows the pointer.
+
+        Args:
+            dx, dy: way of the pointer in framebuffer pixels, y down.
+            viewport: x, y, width, height in framebuffer pixels.
+        """
+        step = 2 * self.distance * math.tan(self.fov / 2) / max(viewport[3], 1)
+        self.target = self.target + step * (dy * self.up - dx * self.right)
+
+    def zoom_toward(self, cursor: tuple[float, float], viewport: Viewport, factor: float) -> None:
+        """Multiply the distance by `factor`; the place of the still water under the cursor stays there.
+
+        A cursor over the sky, or a still water far behind the target, zooms toward the target instead.
+        """
+        from app.view.picking import cursor_ray, hit_level
+
+        before = self.distance
+        self.distance = min(max(before * factor, self.limits[0]), self.limits[1])
+        fixed = hit_level(*cursor_ray(self, cursor, viewport, distance=before))
+        if fixed is None or np.linalg.norm(fixed - self.target) > 3 * before:
+            return
+        # Eye and target move on the lines to the fixed place by the same ratio.
+        self.target = fixed + (self.target - fixed) * (self.distance / before)
+
+    def frame_grid(self, grid: Grid, aspect: float = 4 / 3) -> None:
+        """Look at the whole tank from the default direction, and fit the distance limits to it."""
+        default = OrbitCamera()
+        self.yaw, self.pitch, self.fov = default.yaw, default.pitch, default.fov
+        size = max(grid.extent)
+        self.limits = tuple(limit * size / REFERENCE_EXTENT for limit in REFERENCE_LIMITS)
+        self.target = np.array([0.0, -0.03 * size, 0.0])
+        self.distance = self._fitting_distance(grid, aspect)
+
+    def _fitting_distance(self, grid: Grid, aspect: float) -> float:
+        """Smallest distance within the limits at which the tank's corners are inside the picture."""
+        half_x, half_z = grid.extent[0] / 2, grid.extent[1] / 2
+        depth = -0.12 * max(grid.extent)
+        corners = np.array([[x, y, z] for x in (-half_x, half_x) for y in (0, depth) for z in (-half_z, half_z)])
+        offsets = corners - self.target
+        tangent = math.tan(self.fov / 2) * 0.94  # a rim around the tank
+        toward = offsets @ self.back
+        needed = np.maximum(
+            np.abs(offsets @ self.right) / (tangent * aspect), np.abs(offsets @ self.up) / tangent
+        )
+        return float(min(max(np.max(toward + needed), self.limits[0]), self.limits[1]))

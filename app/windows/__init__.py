@@ -1,0 +1,1 @@
+"""The windows behind app.window: one module a toolkit. Use `app.window.open_window`."""
