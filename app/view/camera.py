@@ -130,7 +130,9 @@ class OrbitCamera:
         """Smallest distance within the limits at which the tank's corners are inside the picture."""
         half_x, half_z = grid.extent[0] / 2, grid.extent[1] / 2
         depth = -0.12 * max(grid.extent)
-        corners = np.array([[x, y, z] for x in (-half_x, half_x) for y in (0, depth) for z in (-half_z, half_z)])
+        corners = np.array(
+            [[x, y, z] for x in (-half_x, half_x) for y in (0, depth) for z in (-half_z, half_z)]
+        )
         offsets = corners - self.target
         tangent = math.tan(self.fov / 2) * 0.94  # a rim around the tank
         toward = offsets @ self.back
