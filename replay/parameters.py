@@ -7,6 +7,7 @@ A specification comes from the manifest where there is one (known) and from the 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from replay.errors import ParameterError
 
 if TYPE_CHECKING:
     from replay.graph.model import Capture
+    from replay.manifest import ParameterEntry, StabilityEntry
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,183 @@ def spec_named(specs: Mapping[str, ParameterSpec], name: str) -> ParameterSpec:
 def check_value(specs: Mapping[str, ParameterSpec], name: str, value: npt.ArrayLike) -> np.ndarray:
     """Return a value as a fresh contiguous array of the parameter's scalar type and full shape.
 
-    Integers are taken for floats; floats are never taken for integers. A scalar is taken for an array
-    that holds one scalar.
+    Integers are taken for floats; floats are never taken for integers, nor numbers for booleans. A scalar
+    is taken for an array that holds one scalar. The manifest's minimum and maximum are for people and are
+    not enforced here: see `check_limits`.
 
     Raises:
         ParameterError: unknown name, wrong type, wrong shape, out of the type's range, or not finite.
     """
-    raise NotImplementedError
+    spec = spec_named(specs, name)
+    given = _as_array(spec, value)
+    if given.ndim == 0 and int(np.prod(spec.full_shape, dtype=np.int64)) == 1:
+        given = given.reshape(spec.full_shape)
+    if given.shape != spec.full_shape:
+        raise ParameterError(f"parameter {name!r} has shape {spec.full_shape}, the value has {given.shape}")
+    _check_scalars(spec, given)
+    with np.errstate(over="ignore"):  # an overflow is found below, as an infinity
+        result = np.array(given, dtype=spec.element.scalar, order="C")
+    if result.dtype.kind == "f" and not np.isfinite(result).all():
+        _refuse_not_finite(spec, given, result)
+    return result
+
+
+def _as_array(spec: ParameterSpec, value: npt.ArrayLike) -> np.ndarray:
+    """Return a value as an array on the host, without changing its numbers."""
+    device = getattr(value, "device", None)
+    if getattr(device, "is_cuda", False) or (
+        hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__array__")
+    ):
+        raise ParameterError(
+            f"parameter {spec.name!r} takes a value on the host, this is on {device or 'a CUDA device'}",
+            remedy="pass array.numpy(), or write into the player's view",
+        )
+    if callable(getattr(value, "numpy", None)) and not isinstance(value, np.ndarray):
+        value = value.numpy()  # type: ignore[union-attr]
+    try:
+        given = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ParameterError(f"parameter {spec.name!r}: the value is no array: {error}") from error
+    if given.dtype.kind == "O" and all(isinstance(item, int) for item in given.flat):
+        raise ParameterError(f"parameter {spec.name!r}: an integer is beyond 64 bits")
+    return given
+
+
+def _check_scalars(spec: ParameterSpec, given: np.ndarray) -> None:
+    """Refuse scalars of a kind or size that the parameter's type does not hold."""
+    wanted = spec.element.scalar
+    kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[wanted.kind]
+    if given.size and given.dtype.kind not in kinds:
+        raise ParameterError(f"parameter {spec.name!r} takes {wanted.name}, the value is {_kind_of(given)}")
+    if wanted.kind in "iu" and given.size:
+        limits = np.iinfo(wanted)
+        low, high = int(given.min()), int(given.max())
+        if low < limits.min or high > limits.max:
+            raise ParameterError(
+                f"parameter {spec.name!r} takes {wanted.name}, which holds {limits.min} to {limits.max}; "
+                f"the value has {low if low < limits.min else high}"
+            )
+
+
+def _kind_of(given: np.ndarray) -> str:
+    kind: dict[str, str] = {"U": "text", "S": "bytes", "O": "not a number", "c": "complex", "M": "a date", "m": "a duration"}
+    return kind.get(given.dtype.kind, str(given.dtype))
+
+
+def _refuse_not_finite(spec: ParameterSpec, given: np.ndarray, result: np.ndarray) -> None:
+    index = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+    at = f" at {index}" if result.size > 1 else ""
+    if np.isfinite(given[index]):
+        raise ParameterError(
+            f"parameter {spec.name!r} takes {spec.element.scalar.name}, not holding {given[index]}{at}"
+        )
+    raise ParameterError(f"parameter {spec.name!r}: {given[index]}{at} is not finite")
+
+
+def check_limits(spec: ParameterSpec, value: npt.ArrayLike) -> None:
+    """Refuse a value outside the range that the manifest gives a parameter for people.
+
+    Raises:
+        ParameterError: names the value and the range.
+    """
+    numbers = np.atleast_1d(np.asarray(value))
+    low = -np.inf if spec.minimum is None else spec.minimum
+    high = np.inf if spec.maximum is None else spec.maximum
+    outside = numbers[~((numbers >= low) & (numbers <= high))]
+    if outside.size:
+        unit = f" {spec.unit}" if spec.unit else ""
+        raise ParameterError(
+            f"parameter {spec.name!r}: {outside.flat[0]:g} is outside its range {low:g} to {high:g}{unit}"
+        )
 
 
 def specs_of(capture: Capture) -> dict[str, ParameterSpec]:
-    """Return the specification of every named array, in file order, each name once."""
-    raise NotImplementedError
+    """Return the specification of every named array, in file order, each name once.
+
+    A name that is bound to two regions means the last one, as it does to Warp.
+    """
+    region_of = {binding.name: binding.region for binding in capture.bindings}
+    entries = {entry.name: entry for entry in capture.manifest.parameters} if capture.manifest else {}
+    return {name: _spec(capture, name, region, entries.get(name)) for name, region in region_of.items()}
+
+
+def _spec(capture: Capture, name: str, region_id: int, entry: ParameterEntry | None) -> ParameterSpec:
+    region = capture.regions.get(region_id)
+    nbytes = region.nbytes if region else 0
+    if entry is not None:
+        spec = ParameterSpec(
+            name=name,
+            element=ElementType.named(entry.dtype),
+            shape=tuple(entry.shape),
+            region=region_id,
+            known=True,
+            label=entry.label,
+            unit=entry.unit,
+            minimum=entry.minimum,
+            maximum=entry.maximum,
+            default=entry.default,
+            logarithmic=entry.logarithmic,
+            editable=entry.editable,
+        )
+        if spec.nbytes == nbytes:  # a manifest that claims another size is not believed
+            return spec
+    if region is not None and region.element is not None and region.shape is not None:
+        spec = ParameterSpec(name, region.element, region.shape, region_id, known=False)
+        if spec.nbytes == nbytes:
+            return spec
+    return ParameterSpec(name, ElementType.named("uint8"), (nbytes,), region_id, known=False)
+
+
+def _scheme(stability: StabilityEntry, values: Mapping[str, float]) -> tuple[float, float]:
+    """Return a = speed dt^2/dx^2 and b = damping dt^2, both without unit."""
+    dt2 = values[stability.dt] ** 2
+    return values[stability.speed] * dt2 / stability.dx**2, values[stability.damping] * dt2
+
+
+def courant(stability: StabilityEntry, values: Mapping[str, float]) -> float:
+    """Return how far the scheme is toward its stability limit: 1 is the limit, above it grows.
+
+    The larger of a / ((2 - b)/4) and b / 2, infinite where b >= 2; a and b as in `StabilityEntry`. A
+    negative speed or damping is unstable at any step and gives infinity.
+
+    Args:
+        stability: names and constants, from the manifest.
+        values: speed (m^2/s^2), damping (1/s^2) and dt (s), by their names.
+    """
+    a, b = _scheme(stability, values)
+    if a < 0 or b < 0 or b >= 2:
+        return math.inf
+    return max(4 * a / (2 - b), b / 2)
+
+
+def largest_stable(stability: StabilityEntry, name: str, values: Mapping[str, float]) -> float:
+    """Return the largest value of one parameter, the others kept, for which `courant` is at most `margin`.
+
+    Args:
+        stability: names and constants, from the manifest.
+        name: the speed's, the damping's or dt's name.
+        values: the values of all three, by name; that of `name` itself is not used.
+
+    Returns:
+        The value in the parameter's unit; 0 if none is stable, infinity if all are.
+
+    Raises:
+        ParameterError: the parameter has no part in the stability of the scheme.
+    """
+    m, dx2 = stability.margin, stability.dx**2
+    if name == stability.dt:
+        # both conditions are linear in dt^2: 4 s t/dx^2 <= m (2 - d t), and d t <= 2 m
+        speed, damping = values[stability.speed], values[stability.damping]
+        limits = [2 * m / (4 * speed / dx2 + m * damping) if speed or damping else math.inf]
+        limits += [2 * m / damping] if damping else []
+        return math.sqrt(min(limits))
+    dt2 = values[stability.dt] ** 2
+    if dt2 == 0:
+        return math.inf
+    if name == stability.speed:
+        b = values[stability.damping] * dt2
+        return max(0.0, m * (2 - b) / 4 * dx2 / dt2) if b <= 2 * m else 0.0
+    if name == stability.damping:
+        a = values[stability.speed] * dt2 / dx2
+        return max(0.0, min(2 - 4 * a / m, 2 * m) / dt2)
+    raise ParameterError(f"parameter {name!r} has no part in the stability of the scheme")

@@ -1,19 +1,21 @@
 """The one interface of all players: load a capture, move its parameters, launch it, read it back.
 
-A backend implements the methods that start with `_`. Everything a caller may do is public and is the
-same on every device; one test suite runs against every backend. Life of a player:
+A backend implements the methods that start with `_` at the end; they know regions, not names. Everything
+a caller may do is public and is the same on every device; one test suite runs against every backend. Life
+of a player:
 
     load      the bytes of the capture and of the modules it records, nothing else
     set       remembers a value on the host and marks the name dirty
     launch    writes the dirty values, launches the graph once, applies the carry pairs
-    reset     rewrites the contents that the file holds
+    reset     rewrites the contents that the file holds, in place: views stay valid
     close     releases the graph; the memory lives on while a zero-copy view of it does
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -21,8 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.errors import ReplayError
-from replay.graph.model import Capture
-from replay.parameters import ParameterSpec, check_value, specs_of
+from replay.graph.model import Access, Capture
+from replay.parameters import ParameterSpec, check_value, spec_named, specs_of
+
+_REMEMBERED_NBYTES = 4096  # values up to this size are remembered, so that equal ones are not written again
 
 
 class Player(abc.ABC):
@@ -42,7 +46,11 @@ class Player(abc.ABC):
         self.device_name = device
         self.parameters: Mapping[str, ParameterSpec] = specs_of(capture)
         self.frames = 0
+        self._carry_pairs = _carry_pairs(capture, self.parameters)
         self._pending: dict[str, np.ndarray] = {}
+        self._written: dict[int, bytes] = {}
+        self._viewed: set[int] = set()
+        self._live: dict[int, np.ndarray] = {}
         self._closed = False
 
     def set(self, name: str, value: npt.ArrayLike) -> None:
@@ -58,7 +66,9 @@ class Player(abc.ABC):
             ReplayError: the player is closed.
         """
         self._check_open()
-        self._pending[name] = check_value(self.parameters, name, value)
+        checked = check_value(self.parameters, name, value)
+        self._pending.pop(name, None)  # of two names for one region, the one set last wins
+        self._pending[name] = checked
 
     def get(self, name: str) -> np.ndarray:
         """Return a copy of a parameter's present contents, pending values included.
@@ -73,26 +83,71 @@ class Player(abc.ABC):
         self._check_open()
         spec = self._spec(name)
         self.flush()
-        raw = self._read(name, spec.nbytes)
+        raw = self._read(spec.region)
         return raw.view(spec.element.scalar).reshape(spec.full_shape)
 
     def view(self, name: str) -> Any:
         """Return the parameter's memory itself, without a copy, after writing pending values.
 
+        It shows every later launch and reset, and outlives `close`, after which nothing moves it.
+
         Returns:
-            On the CPU a NumPy array, on CUDA a `warp.array`; it keeps the memory alive.
+            On the CPU a NumPy array, on CUDA a `warp.array` whose contents are ordered by the player's
+            stream; both keep the memory alive.
         """
         self._check_open()
         spec = self._spec(name)
         self.flush()
+        self._viewed.add(spec.region)
         return self._view(spec)
 
+    def region_bytes(self, region: int) -> np.ndarray:
+        """Return a copy of any region's present contents, named or not, as uint8.
+
+        Raises:
+            ReplayError: no such region, the player is closed, or the device failed.
+        """
+        self._check_open()
+        if region not in self.capture.regions:
+            raise ReplayError(f"{self.capture.path.name} has no region {region}")
+        self.flush()
+        return self._read(region)
+
     def flush(self) -> int:
-        """Write the values set since the last launch to the device; return how many were written."""
-        pending, self._pending = self._pending, {}
-        for name, value in pending.items():
-            self._write(name, value)
-        return len(pending)
+        """Write the values set since the last launch to the device; return how many were written.
+
+        A value that equals the one written last is not written again where nothing else can have changed
+        the memory: no operation, no carry pair, no view.
+        """
+        values: dict[int, np.ndarray] = {}
+        for name, value in self._pending.items():
+            region = self.parameters[name].region
+            values.pop(region, None)
+            values[region] = value
+        changed = [(region, value) for region, value in values.items() if not self._is_written(region, value)]
+        if changed:
+            self._write(changed)
+        for region, value in changed:
+            if value.nbytes <= _REMEMBERED_NBYTES:
+                self._written[region] = value.tobytes()
+        self._pending.clear()
+        return len(changed)
+
+    def _is_written(self, region: int, value: np.ndarray) -> bool:
+        known = self._written.get(region)
+        if known is None or region in self._viewed or known != value.tobytes():
+            return False
+        return self._written_on_device is not None and region not in self._written_on_device
+
+    @functools.cached_property
+    def _written_on_device(self) -> frozenset[int] | None:
+        """Regions that a launch may change; None if that is not known, as without a manifest."""
+        if self.capture.manifest is None:
+            return None
+        written = {
+            use.region for op in self.capture.operations for use in op.uses if Access.WRITE in use.access
+        }
+        return frozenset(written | {target for _, target in self._carry_pairs})
 
     def launch(self) -> None:
         """Write dirty values, launch the graph once, then copy each carry pair from source to target.
@@ -103,20 +158,46 @@ class Player(abc.ABC):
         self._check_open()
         self.flush()
         self._launch()
-        self._carry()
+        if self._carry_pairs:
+            self._copy(self._carry_pairs)
         self.frames += 1
 
     def reset(self, names: Iterable[str] | None = None) -> None:
-        """Rewrite the contents that the file holds: of all regions, or of the named parameters."""
+        """Rewrite the contents that the file holds: of all regions, or of the named parameters.
+
+        Memory that the file has no contents for becomes zero. Pending values of what is rewritten are
+        dropped.
+        """
         self._check_open()
         if names is None:
-            self._pending.clear()
+            regions = set(self.capture.regions)
             self.frames = 0
         else:
-            names = [self._spec(name).name for name in names]
-            for name in names:
-                self._pending.pop(name, None)
-        self._reset(names)
+            regions = {self._spec(name).region for name in names}
+        for name in list(self._pending):
+            if self.parameters[name].region in regions:
+                del self._pending[name]
+        for region in regions:
+            self._written.pop(region, None)
+        filled = [region for region in self.capture.regions if region in regions]
+        self._write([(region, self._initial(region)) for region in filled])
+
+    def _keep_live_contents(self) -> None:
+        """Remember the contents after loading, where they differ from the file's; a backend calls it once.
+
+        Regions may hold mesh handles, which Warp replaces by live ones when it loads a file. A reset to the
+        file's bytes would bring dead handles back.
+        """
+        if self.capture.meshes:
+            self._live = {region: self._read(region) for region in self.capture.regions}
+
+    def _initial(self, region: int) -> np.ndarray:
+        if region in self._live:
+            return self._live[region]
+        record = self.capture.regions[region]
+        if record.data_offset is None:
+            return np.zeros(record.nbytes, np.uint8)
+        return np.frombuffer(self.capture.data, np.uint8, record.nbytes, record.data_offset)
 
     def synchronize(self) -> None:
         """Wait until the device has finished all launches."""
@@ -139,8 +220,6 @@ class Player(abc.ABC):
         self.close()
 
     def _spec(self, name: str) -> ParameterSpec:
-        from replay.parameters import spec_named
-
         return spec_named(self.parameters, name)
 
     def _check_open(self) -> None:
@@ -148,12 +227,15 @@ class Player(abc.ABC):
             raise ReplayError("the player is closed", remedy="open the capture again")
 
     @abc.abstractmethod
-    def _write(self, name: str, value: np.ndarray) -> None:
-        """Copy a checked, contiguous value into the parameter's memory, in stream order."""
+    def _write(self, values: Sequence[tuple[int, np.ndarray]]) -> None:
+        """Copy contiguous values over whole regions, in this order and in stream order.
+
+        The arrays may change or go as soon as this returns.
+        """
 
     @abc.abstractmethod
-    def _read(self, name: str, nbytes: int) -> np.ndarray:
-        """Return a fresh uint8 array of the parameter's bytes, after all launches so far."""
+    def _read(self, region: int) -> np.ndarray:
+        """Return a fresh uint8 array of a region's bytes, after all launches so far."""
 
     @abc.abstractmethod
     def _view(self, spec: ParameterSpec) -> Any:
@@ -164,12 +246,8 @@ class Player(abc.ABC):
         """Launch the graph once."""
 
     @abc.abstractmethod
-    def _carry(self) -> None:
-        """Apply the manifest's carry pairs at once (all sources are read before any target is written)."""
-
-    @abc.abstractmethod
-    def _reset(self, names: list[str] | None) -> None:
-        """Rewrite initial contents of all regions (None) or of the named parameters."""
+    def _copy(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Copy regions (source, target) at once: all sources are read before any target is written."""
 
     @abc.abstractmethod
     def _synchronize(self) -> None:
@@ -178,3 +256,21 @@ class Player(abc.ABC):
     @abc.abstractmethod
     def _close(self) -> None:
         """Release the graph and everything that was made for it."""
+
+
+def _carry_pairs(capture: Capture, parameters: Mapping[str, ParameterSpec]) -> list[tuple[int, int]]:
+    """Return the manifest's carry pairs as regions, without those whose names are one region."""
+    pairs = []
+    for source, target in capture.manifest.carry if capture.manifest else ():
+        for name in (source, target):
+            if name not in parameters:
+                raise ReplayError(
+                    f"{capture.path.name}: the manifest carries {name!r}, which the file does not name"
+                )
+        if parameters[source].nbytes != parameters[target].nbytes:
+            raise ReplayError(
+                f"{capture.path.name}: the manifest carries {source!r} ({parameters[source].nbytes} bytes) "
+                f"to {target!r} ({parameters[target].nbytes} bytes)"
+            )
+        pairs.append((parameters[source].region, parameters[target].region))
+    return [(source, target) for source, target in pairs if source != target]
