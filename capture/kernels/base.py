@@ -118,7 +118,10 @@ class Solver(abc.ABC):
 def _signature(kernel: wp.Kernel, access: Mapping[str, str]) -> KernelEntry:
     return KernelEntry(
         kernel.key,
-        tuple(ArgumentEntry(arg.label, type_name(arg.type), access.get(arg.label, "")) for arg in kernel.adj.args),
+        tuple(
+            ArgumentEntry(arg.label, type_name(arg.type), access.get(arg.label, ""))
+            for arg in kernel.adj.args
+        ),
     )
 
 

@@ -1,8 +1,8 @@
 """The reference frame: the kernels of Warp's published wave example, one launch a substep.
 
-`displace` pushes the water around the pointer, `solve` advances it by one substep. Both take 1-D launches
-of width * height threads. What the example bakes in as scalars is read from one-element arrays here, so
-that a replay can move it. This is the frame that faster solvers are measured against; it is not tuned.
+`wave_displace` pushes the water around the pointer, `wave_solve` advances it by one substep. Both take
+1-D launches of width * height threads. What the example bakes in as scalars is read from one-element
+arrays here, so that a replay can move it. This is the frame that faster solvers are measured against; it is not tuned.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def distance_squared(at: wp.vec2, start: wp.vec2, end: wp.vec2) -> float:
     """Squared distance of a point from the segment start..end, in cells squared."""
     along = end - start
     length_squared = wp.dot(along, along)
-    share = float(0.0)
+    share = float(0.0)  # noqa: UP018 (Warp takes a bare literal for a constant)
     if length_squared > 0.0:
         share = wp.clamp(wp.dot(at - start, along) / length_squared, 0.0, 1.0)
     off = at - start - share * along
@@ -59,11 +59,11 @@ def laplacian(heights: wp.array2d(dtype=float), i: int, j: int, width: int, heig
     east = heights[j, wp.min(i + 1, width - 1)]
     north = heights[wp.max(j - 1, 0), i]
     south = heights[wp.min(j + 1, height - 1), i]
-    return (east - 2.0 * centre + west) + (south - 2.0 * centre + north)
+    return east + west + south + north - 4.0 * centre
 
 
 @wp.kernel
-def displace(
+def wave_displace(
     heights: wp.array2d(dtype=float),
     heights_prev: wp.array2d(dtype=float),
     width: int,
@@ -73,6 +73,7 @@ def displace(
     magnitude: wp.array(dtype=float),
     clock: wp.array(dtype=int),
 ):
+    """Add the pointer's push to both height fields; thread 0 advances the clock."""
     tid = wp.tid()
     i = tid % width
     j = tid // width
@@ -85,7 +86,7 @@ def displace(
 
 
 @wp.kernel
-def solve(
+def wave_solve(
     heights: wp.array2d(dtype=float),
     heights_prev: wp.array2d(dtype=float),
     width: int,
@@ -95,6 +96,7 @@ def solve(
     k_damp: wp.array(dtype=float),
     dt: wp.array(dtype=float),
 ):
+    """Replace h0 by 2h - h0 + dt^2 (k_speed lap(h)/dx^2 - k_damp (h - h0))."""
     tid = wp.tid()
     i = tid % width
     j = tid // width
@@ -113,11 +115,13 @@ class ReferenceSolver(Solver):
     summary = "the published kernels: one launch a substep"
 
     def kernels(self) -> tuple[wp.Kernel, ...]:
-        return (displace, solve)
+        """Return the two published kernels."""
+        return (wave_displace, wave_solve)
 
     def access(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what the kernels do with their arrays."""
         return {
-            displace.key: {
+            wave_displace.key: {
                 "heights": "read_write",
                 "heights_prev": "read_write",
                 "mouse_pos": "read",
@@ -126,7 +130,7 @@ class ReferenceSolver(Solver):
                 "magnitude": "read",
                 "clock": "read_write",
             },
-            solve.key: {
+            wave_solve.key: {
                 "heights": "read",
                 "heights_prev": "read_write",
                 "k_speed": "read",
@@ -136,11 +140,13 @@ class ReferenceSolver(Solver):
         }
 
     def launches(self, substeps: int) -> int:
+        """Return 1 + substeps."""
         return 1 + substeps
 
     def displace(self, arrays: TankArrays) -> None:
+        """Launch `wave_displace`."""
         wp.launch(
-            displace,
+            wave_displace,
             dim=arrays.width * arrays.height,
             inputs=[
                 arrays.heights,
@@ -156,10 +162,11 @@ class ReferenceSolver(Solver):
         )
 
     def advance(self, arrays: TankArrays, substeps: int) -> State:
+        """Launch `wave_solve` once a substep; the fields change roles after each."""
         now, before = arrays.heights, arrays.heights_prev
         for _ in range(substeps):
             wp.launch(
-                solve,
+                wave_solve,
                 dim=arrays.width * arrays.height,
                 inputs=[
                     now,
