@@ -1,0 +1,84 @@
+"""Opening files that a stranger made: regular files only, of a size we accept, without ever waiting.
+
+A FIFO, a device, a folder or a loop of links ends as one clear error. What the bytes mean is not known here.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from replay.errors import CaptureFileError
+
+SIZE_LIMIT = 8 << 30  # bytes; a capture holds a copy of all its memory regions
+MODULE_SIZE_LIMIT = 1 << 30
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def capture_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a capture that was named with or without `.wrp`.
+
+    A path that exists is taken as it is; else `.wrp` is added, as Warp does when it saves.
+    """
+    given = Path(path)
+    if given.suffix == ".wrp" or (os.path.lexists(given) and not given.is_dir()):
+        return given
+    extended = given.with_name(given.name + ".wrp") if given.name else given
+    return extended if os.path.lexists(extended) or not os.path.lexists(given) else given
+
+
+def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT, head: int | None = None) -> bytes:
+    """Return the contents of a regular file, or its first `head` bytes.
+
+    Raises:
+        CaptureFileError: it is missing, not readable, not a regular file, or larger than `limit` bytes.
+    """
+    shown = str(path)
+    # O_NONBLOCK: opening a FIFO that nobody writes to must not wait.
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    )
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        raise CaptureFileError("no such file", path=shown, remedy="check the path") from None
+    except ValueError as error:  # a null byte in the path
+        raise CaptureFileError(f"not a path ({error})", path=repr(shown)) from None
+    except OSError as error:
+        # Windows refuses to open folders; say what it is rather than "permission denied".
+        what = "not a regular file but a folder" if os.path.isdir(path) else error.strerror or str(error)
+        raise CaptureFileError(what, path=shown) from None
+    with open(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            kind = next((name for test, name in _KINDS if test(status.st_mode)), "something else")
+            raise CaptureFileError(f"not a regular file but {kind}", path=shown)
+        if status.st_size > limit:
+            raise CaptureFileError(
+                f"{status.st_size} bytes are more than the limit of {limit} bytes", path=shown
+            )
+        wanted = status.st_size if head is None else min(head, status.st_size)
+        try:
+            return _read(file, wanted)
+        except OSError as error:
+            raise CaptureFileError(error.strerror or str(error), path=shown) from None
+
+
+def _read(file: object, wanted: int) -> bytes:
+    """Read up to `wanted` bytes; a raw file may return fewer at once, and one that shrank ends early."""
+    parts: list[bytes] = []
+    while wanted > 0:
+        part = file.read(min(wanted, 1 << 30))  # type: ignore[attr-defined]
+        if not part:
+            break
+        parts.append(part)
+        wanted -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
