@@ -1,0 +1,287 @@
+"""The same frame as the reference, one launch a substep, with kernels written for the device.
+
+CPU: a thread takes `CPU_ROWS` rows. Along a row the inner loop has no index arithmetic and no branches,
+so that the compiler turns it into vector instructions; the two border columns are handled outside it.
+
+CUDA: a thread takes `CUDA_ROWS` rows of `COLUMNS` neighbouring columns and goes down them with three rows of
+the field in registers, so that it loads each of its values once, 16 bytes at a time, and all loads are under way
+at the start. Neighbours to the west and east are read from the cache. A width that is no multiple of `COLUMNS`
+breaks the alignment of rows; there a thread takes one column.
+
+`displace` visits only the cells of the box around the pushed segment, not the whole grid.
+
+A launch has one thread a strip, not one a cell. Results are the reference's, bit for bit on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import warp as wp
+
+from capture.kernels.base import Solver, State, TankArrays
+from capture.kernels.reference import NO_POINTER, push
+from capture.kernels.stencil import CELL, CONSTANTS, ROW
+
+CPU_ROWS = 16
+CUDA_ROWS = 8
+COLUMNS = 4
+BLOCK = 128
+DISPLACE_THREADS = 16384
+
+DISPLACE_ACCESS = {
+    "heights": "read_write",
+    "heights_prev": "read_write",
+    "mouse_pos": "read",
+    "pointer_from": "read",
+    "radius": "read",
+    "magnitude": "read",
+    "clock": "read_write",
+}
+SOLVE_ACCESS = {
+    "heights": "read",
+    "heights_prev": "read_write",
+    "k_speed": "read",
+    "k_damp": "read",
+    "dt": "read",
+}
+
+_CPU = (
+    CONSTANTS
+    + CELL
+    + ROW
+    + """
+    const int first = tid * CPU_ROWS;
+    const int end = first + CPU_ROWS < height ? first + CPU_ROWS : height;
+    for (int j = first; j < end; ++j) {
+        const size_t row = size_t(j) * width;
+        const size_t north = j > 0 ? row - width : row;
+        const size_t south = j < height - 1 ? row + width : row;
+        solve_row(heights_prev.data + row, heights.data + row, heights.data + north, heights.data + south);
+    }
+"""
+)
+
+_CUDA = (
+    CONSTANTS
+    + CELL
+    + """
+    const int strips = (width + columns - 1) / columns;
+    const int i = tid % strips * columns;
+    const int first = tid / strips * CUDA_ROWS;
+    const float* __restrict__ field = heights.data;
+    float* __restrict__ before = heights_prev.data;
+    if (columns == 4) {
+        const int west = i > 0 ? -1 : 0;
+        const int east = i + 4 < width ? 4 : 3;
+        auto row_at = [=](int j) { return size_t(j < 0 ? 0 : j < height ? j : height - 1) * width + i; };
+        float4 rows_in[CUDA_ROWS + 2], old[CUDA_ROWS];
+        float left[CUDA_ROWS], right[CUDA_ROWS];
+        #pragma unroll
+        for (int r = -1; r <= CUDA_ROWS; ++r)
+            rows_in[r + 1] = __ldg(reinterpret_cast<const float4*>(field + row_at(first + r)));
+        #pragma unroll
+        for (int r = 0; r < CUDA_ROWS; ++r) {
+            const size_t at = row_at(first + r);
+            old[r] = *reinterpret_cast<const float4*>(before + at);
+            left[r] = __ldg(field + at + west);
+            right[r] = __ldg(field + at + east);
+        }
+        #pragma unroll
+        for (int r = 0; r < CUDA_ROWS; ++r) {
+            if (first + r < height) {
+                const float4 n = rows_in[r], c = rows_in[r + 1], s = rows_in[r + 2];
+                float4 out;
+                out.x = cell(old[r].x, c.x, left[r], c.y, n.x, s.x);
+                out.y = cell(old[r].y, c.y, c.x, c.z, n.y, s.y);
+                out.z = cell(old[r].z, c.z, c.y, c.w, n.z, s.z);
+                out.w = cell(old[r].w, c.w, c.z, right[r], n.w, s.w);
+                *reinterpret_cast<float4*>(before + row_at(first + r)) = out;
+            }
+        }
+    } else {
+        const int west = i > 0 ? -1 : 0;
+        const int east = i + 1 < width ? 1 : 0;
+        auto row_at = [=](int j) { return size_t(j < 0 ? 0 : j < height ? j : height - 1) * width + i; };
+        float north = __ldg(field + row_at(first - 1)), centre = __ldg(field + row_at(first));
+        #pragma unroll
+        for (int r = 0; r < CUDA_ROWS; ++r) {
+            const float south = __ldg(field + row_at(first + r + 1));
+            if (first + r < height) {
+                const size_t at = row_at(first + r);
+                before[at] = cell(before[at], centre, __ldg(field + at + west), __ldg(field + at + east), north, south);
+            }
+            north = centre;
+            centre = south;
+        }
+    }
+"""
+)
+
+_SNIPPET = f"""
+    constexpr int CPU_ROWS = {CPU_ROWS};
+    constexpr int CUDA_ROWS = {CUDA_ROWS};
+#if defined(__CUDA_ARCH__)
+{_CUDA}
+#else
+{_CPU}
+#endif
+"""
+
+
+@wp.func_native(_SNIPPET)
+def solve_strip(
+    tid: int,
+    columns: int,
+    heights: wp.array2d(dtype=float),
+    heights_prev: wp.array2d(dtype=float),
+    width: int,
+    height: int,
+    inv_dx: float,
+    k_speed: wp.array(dtype=float),
+    k_damp: wp.array(dtype=float),
+    dt: wp.array(dtype=float),
+): ...
+
+
+@wp.kernel(enable_backward=False, grid_stride=False)
+def solve_strips(
+    heights: wp.array2d(dtype=float),
+    heights_prev: wp.array2d(dtype=float),
+    width: int,
+    height: int,
+    columns: int,
+    inv_dx: float,
+    k_speed: wp.array(dtype=float),
+    k_damp: wp.array(dtype=float),
+    dt: wp.array(dtype=float),
+):
+    solve_strip(wp.tid(), columns, heights, heights_prev, width, height, inv_dx, k_speed, k_damp, dt)
+
+
+@wp.func
+def lowest(a: float, b: float, radius: float, count: int) -> int:
+    """First index in 0..count that a segment from a to b, widened by radius, can reach."""
+    return int(wp.clamp(wp.floor(wp.min(a, b) - radius), 0.0, float(count)))
+
+
+@wp.func
+def past_highest(a: float, b: float, radius: float, count: int) -> int:
+    """First index in 0..count beyond those that the widened segment can reach."""
+    return int(wp.clamp(wp.ceil(wp.max(a, b) + radius) + 1.0, 0.0, float(count)))
+
+
+@wp.kernel(enable_backward=False, grid_stride=False)
+def displace_box(
+    heights: wp.array2d(dtype=float),
+    heights_prev: wp.array2d(dtype=float),
+    width: int,
+    height: int,
+    threads: int,
+    mouse_pos: wp.array(dtype=wp.vec2),
+    pointer_from: wp.array(dtype=wp.vec2),
+    radius: wp.array(dtype=float),
+    magnitude: wp.array(dtype=float),
+    clock: wp.array(dtype=int),
+):
+    tid = wp.tid()
+    if tid == 0:
+        clock[0] = clock[0] + 1
+    end = mouse_pos[0]
+    start = pointer_from[0]
+    if end[0] < NO_POINTER or end[1] < NO_POINTER:
+        return
+    if start[0] < NO_POINTER or start[1] < NO_POINTER:
+        start = end
+    reach = wp.abs(radius[0])
+    left = lowest(start[0], end[0], reach, width)
+    top = lowest(start[1], end[1], reach, height)
+    columns = past_highest(start[0], end[0], reach, width) - left
+    rows = past_highest(start[1], end[1], reach, height) - top
+    cell = tid
+    while cell < columns * rows:
+        i = left + cell % columns
+        j = top + cell // columns
+        added = push(i, j, mouse_pos, pointer_from, radius, magnitude)
+        if added != 0.0:
+            heights[j, i] = heights[j, i] + added
+            heights_prev[j, i] = heights_prev[j, i] + added
+        cell += threads
+
+
+class TunedSolver(Solver):
+    """1 + substeps launches a frame, as the reference."""
+
+    name = "tuned"
+    summary = "one launch a substep, each thread a strip of cells"
+
+    def kernels(self) -> tuple[wp.Kernel, ...]:
+        return (displace_box, solve_strips)
+
+    def access(self) -> Mapping[str, Mapping[str, str]]:
+        return {displace_box.key: DISPLACE_ACCESS, solve_strips.key: SOLVE_ACCESS}
+
+    def launches(self, substeps: int) -> int:
+        return 1 + substeps
+
+    def displace(self, arrays: TankArrays) -> None:
+        launch_displace(arrays)
+
+    def advance(self, arrays: TankArrays, substeps: int) -> State:
+        now, before = arrays.heights, arrays.heights_prev
+        for _ in range(substeps):
+            launch_solve(arrays, now, before)
+            now, before = before, now
+        return State(newest=now, previous=before)
+
+
+def launch_displace(arrays: TankArrays) -> None:
+    """Launch the push of the pointer and the advance of the clock on the cells that the push can reach."""
+    cuda = arrays.heights.device.is_cuda
+    threads = min(DISPLACE_THREADS, arrays.width * arrays.height) if cuda else 1
+    wp.launch(
+        displace_box,
+        dim=threads,
+        inputs=[
+            arrays.heights,
+            arrays.heights_prev,
+            arrays.width,
+            arrays.height,
+            threads,
+            arrays.mouse_pos,
+            arrays.pointer_from,
+            arrays.radius,
+            arrays.magnitude,
+            arrays.clock,
+        ],
+        device=arrays.heights.device,
+    )
+
+
+def launch_solve(arrays: TankArrays, now: Any, before: Any) -> None:
+    """Launch one substep, which replaces the field `before` by the one after `now`."""
+    width, height = arrays.width, arrays.height
+    if now.device.is_cuda:
+        columns = COLUMNS if width % COLUMNS == 0 else 1
+        threads = width // columns * -(-height // CUDA_ROWS)
+    else:
+        columns = width
+        threads = -(-height // CPU_ROWS)
+    wp.launch(
+        solve_strips,
+        dim=threads,
+        inputs=[
+            now,
+            before,
+            width,
+            height,
+            columns,
+            1.0 / arrays.dx,
+            arrays.k_speed,
+            arrays.k_damp,
+            arrays.dt,
+        ],
+        device=now.device,
+        block_dim=BLOCK,
+    )
