@@ -35,7 +35,9 @@ def find_device(name: str) -> Any:
     import warp as wp
 
     quiet_warp()
+    level, wp.config.log_level = wp.config.log_level, wp.LOG_ERROR  # no driver: said below, if it matters
     wp.init()
+    wp.config.log_level = level
     count = wp.get_cuda_device_count()
     if name == "cpu" or (name == "auto" and count == 0):
         return wp.get_device("cpu")

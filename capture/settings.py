@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, field, fields
 
 from capture.device import free_host_memory, size_text
+from capture.kernels import check_solver
 from replay.errors import UsageError
 from replay.manifest import ParameterEntry, StabilityEntry
 
@@ -64,17 +65,18 @@ class FrameSettings:
                 if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
                     raise UsageError(f"{entry.name} is {value!r}, not a finite number")
         self._check_ranges()
+        check_solver(self.solver)
         object.__setattr__(self, "asked_frame_rate", self.frame_rate)
         if not self._stable_at(self.frame_rate, K_SPEED, K_DAMP):
             object.__setattr__(self, "frame_rate", self._stable_frame_rate())
         object.__setattr__(self, "dt", 1.0 / (self.frame_rate * self.substeps))
         if not self._stable_at(self.frame_rate, self.k_speed, self.k_damp):
             rule = self.stability
+            courant = rule.courant(self.k_speed, self.dt)
             limit = math.sqrt(rule.margin) * rule.courant_limit(self.k_damp, self.dt)
             raise UsageError(
                 f"the water would be unstable: k_speed {self.k_speed:g}, k_damp {self.k_damp:g} and "
-                f"substeps of {self.dt:.3g} s give a Courant number of {rule.courant(self.k_speed, self.dt):.3f}, "
-                f"the limit is {limit:.3f}",
+                f"substeps of {self.dt:.3g} s give a Courant number of {courant:.3f}, the limit is {limit:.3f}",
                 remedy="take more substeps, a higher frame rate or a lower k_speed or k_damp",
             )
 

@@ -76,7 +76,7 @@ class Tank:
         self.adopt(self.launch_frame())
 
     def adopt(self, state: State) -> None:
-        """Let `heights` and `heights_prev` name the arrays of a result, and what they named take their places."""
+        """Let `heights` and `heights_prev` name the arrays of a result, and the others the rest."""
         pool = {
             id(a): a for a in (self.fields.heights, self.fields.heights_prev, *self.fields.scratch.values())
         }

@@ -62,7 +62,7 @@ def read_manifest_of(wrp_path: Path, sha256: str) -> Manifest | None:
     manifest = Manifest.read(place)
     if manifest.wrp_sha256 != sha256:
         raise ManifestError(
-            f"{place}: it belongs to another file, with digest {manifest.wrp_sha256[:12]}... and not {sha256[:12]}...",
+            f"{place}: it belongs to another file, of digest {manifest.wrp_sha256[:12]}, not {sha256[:12]}",
             remedy="capture again, or move it away to open the capture without a manifest",
         )
     return manifest

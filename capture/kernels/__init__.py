@@ -29,10 +29,19 @@ def solver(name: str) -> Solver:
     Raises:
         UsageError: there is none of that name.
     """
+    check_solver(name)
+    module, class_name = _CLASSES[name]
+    found: Solver = getattr(importlib.import_module(module), class_name)()
+    return found
+
+
+def check_solver(name: str) -> None:
+    """Check that there is a solver of a name, without importing its kernels.
+
+    Raises:
+        UsageError: there is none.
+    """
     if name not in _CLASSES:
         near = difflib.get_close_matches(name, _CLASSES, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"unknown solver {name!r}", remedy=f"{hint}there are: {', '.join(_CLASSES)}")
-    module, class_name = _CLASSES[name]
-    found: Solver = getattr(importlib.import_module(module), class_name)()
-    return found

@@ -2,7 +2,7 @@
 
 `wave_displace` pushes the water around the pointer, `wave_solve` advances it by one substep. Both take
 1-D launches of width * height threads. What the example bakes in as scalars is read from one-element
-arrays here, so that a replay can move it. This is the frame that faster solvers are measured against; it is not tuned.
+arrays here, so that a replay can move it. Faster solvers are measured against this frame; it is not tuned.
 """
 
 from __future__ import annotations

@@ -1,0 +1,55 @@
+"""`ripplescope capture`: record one frame of the wave tank into a `.wrp` with its modules and manifest."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("--width", type=_whole, default=128, metavar="CELLS", help="3 to 8192 (128)")
+    parser.add_argument("--height", type=_whole, default=128, metavar="CELLS", help="3 to 8192 (128)")
+    parser.add_argument("--substeps", type=_whole, default=16, metavar="N", help="steps a frame, from 1 (16)")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="PATH", help="writes PATH.wrp and beside it"
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (auto)")
+    parser.add_argument(
+        "--solver", default="reference", help="the kernels: reference, tuned or fused (reference)"
+    )
+    parser.add_argument(
+        "--source-fallback",
+        action="store_true",
+        help="package CUDA source too, so that a GPU of another architecture can compile it",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record and save; print what was written."""
+    from capture.settings import FrameSettings
+
+    settings = FrameSettings(
+        width=args.width, height=args.height, substeps=args.substeps, solver=args.solver
+    )  # before Warp is imported: bad numbers are answered at once
+    from capture.frame import record_frame
+    from capture.kernels import solver
+
+    path = record_frame(settings, args.output, args.device, source_fallback=args.source_fallback)
+    launches = solver(settings.solver).launches(settings.substeps)
+    print(
+        f"{path}: {settings.width} x {settings.height} cells, {settings.substeps} substeps, {launches} launches"
+    )
+    if settings.frame_rate != settings.asked_frame_rate:
+        print(
+            f"note: {settings.substeps} substeps of 1/{settings.asked_frame_rate:g} s a frame would be unstable; "
+            f"this frame is 1/{settings.frame_rate:g} s"
+        )
+    return 0
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r:.60} is not a whole number") from None
