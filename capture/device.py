@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +38,8 @@ def find_device(name: str) -> Any:
     import warp as wp
 
     quiet_warp()
-    level, wp.config.log_level = wp.config.log_level, wp.LOG_ERROR  # no driver: said below, if it matters
-    wp.init()
-    wp.config.log_level = level
+    with _without_driver_warning():
+        wp.init()
     count = wp.get_cuda_device_count()
     if name == "cpu" or (name == "auto" and count == 0):
         return wp.get_device("cpu")
@@ -49,6 +51,28 @@ def find_device(name: str) -> Any:
             f"device {name!r}: there are {count} CUDA devices", remedy=f"the last one is {last}"
         )
     return wp.get_device(f"cuda:{int(number)}" if number else "cuda")
+
+
+@contextlib.contextmanager
+def _without_driver_warning() -> Iterator[None]:
+    """Drop Warp's line about a missing CUDA driver, which its native code writes whether it matters or not."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # standard error is closed
+        yield
+        return
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            held.seek(0)
+            for line in held:
+                if b"load the NVIDIA CUDA driver" not in line:
+                    os.write(2, line)
 
 
 def free_memory(device: Any) -> int | None:

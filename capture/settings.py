@@ -75,8 +75,8 @@ class FrameSettings:
             courant = rule.courant(self.k_speed, self.dt)
             limit = math.sqrt(rule.margin) * rule.courant_limit(self.k_damp, self.dt)
             raise UsageError(
-                f"the water would be unstable: k_speed {self.k_speed:g}, k_damp {self.k_damp:g} and "
-                f"substeps of {self.dt:.3g} s give a Courant number of {courant:.3f}, the limit is {limit:.3f}",
+                f"the water would be unstable: k_speed {self.k_speed:g}, k_damp {self.k_damp:g} and substeps "
+                f"of {self.dt:.3g} s give a Courant number of {courant:.3f}, the limit is {limit:.3f}",
                 remedy="take more substeps, a higher frame rate or a lower k_speed or k_damp",
             )
 

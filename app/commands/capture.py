@@ -37,13 +37,13 @@ def run(args: argparse.Namespace) -> int:
 
     path = record_frame(settings, args.output, args.device, source_fallback=args.source_fallback)
     launches = solver(settings.solver).launches(settings.substeps)
-    print(
-        f"{path}: {settings.width} x {settings.height} cells, {settings.substeps} substeps, {launches} launches"
-    )
+    grid = f"{settings.width} x {settings.height} cells"
+    print(f"{path}: {grid}, {settings.substeps} substeps, {launches} launches")
     if settings.frame_rate != settings.asked_frame_rate:
+        asked, taken = settings.asked_frame_rate, settings.frame_rate
         print(
-            f"note: {settings.substeps} substeps of 1/{settings.asked_frame_rate:g} s a frame would be unstable; "
-            f"this frame is 1/{settings.frame_rate:g} s"
+            f"note: a frame of 1/{asked:g} s would be unstable with {settings.substeps} substeps, "
+            f"so this one is 1/{taken:g} s"
         )
     return 0
 
