@@ -20,7 +20,7 @@ from replay.errors import ParameterError
 
 if TYPE_CHECKING:
     from replay.graph.model import Capture
-    from replay.manifest import ParameterEntry, StabilityEntry
+    from replay.manifest import Manifest, ParameterEntry
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ def _check_scalars(spec: ParameterSpec, given: np.ndarray) -> None:
 
 
 def _kind_of(given: np.ndarray) -> str:
-    kind: dict[str, str] = {"U": "text", "S": "bytes", "O": "not a number", "c": "complex", "M": "a date", "m": "a duration"}
-    return kind.get(given.dtype.kind, str(given.dtype))
+    kind = {"U": "text", "S": "bytes", "O": "not a number", "c": "complex", "M": "a date"}
+    return kind.get(str(given.dtype.kind), str(given.dtype))
 
 
 def _refuse_not_finite(spec: ParameterSpec, given: np.ndarray, result: np.ndarray) -> None:
@@ -208,33 +208,29 @@ def _spec(capture: Capture, name: str, region_id: int, entry: ParameterEntry | N
     return ParameterSpec(name, ElementType.named("uint8"), (nbytes,), region_id, known=False)
 
 
-def _scheme(stability: StabilityEntry, values: Mapping[str, float]) -> tuple[float, float]:
-    """Return a = speed dt^2/dx^2 and b = damping dt^2, both without unit."""
-    dt2 = values[stability.dt] ** 2
-    return values[stability.speed] * dt2 / stability.dx**2, values[stability.damping] * dt2
-
-
-def courant(stability: StabilityEntry, values: Mapping[str, float]) -> float:
+def courant(manifest: Manifest, values: Mapping[str, float]) -> float:
     """Return how far the scheme is toward its stability limit: 1 is the limit, above it grows.
 
     The larger of a / ((2 - b)/4) and b / 2, infinite where b >= 2; a and b as in `StabilityEntry`. A
     negative speed or damping is unstable at any step and gives infinity.
 
     Args:
-        stability: names and constants, from the manifest.
+        manifest: its `stability` has the names and constants.
         values: speed (m^2/s^2), damping (1/s^2) and dt (s), by their names.
     """
-    a, b = _scheme(stability, values)
+    stability = manifest.stability
+    dt2 = values[stability.dt] ** 2
+    a, b = values[stability.speed] * dt2 / stability.dx**2, values[stability.damping] * dt2
     if a < 0 or b < 0 or b >= 2:
         return math.inf
     return max(4 * a / (2 - b), b / 2)
 
 
-def largest_stable(stability: StabilityEntry, name: str, values: Mapping[str, float]) -> float:
+def largest_stable(manifest: Manifest, name: str, values: Mapping[str, float]) -> float:
     """Return the largest value of one parameter, the others kept, for which `courant` is at most `margin`.
 
     Args:
-        stability: names and constants, from the manifest.
+        manifest: its `stability` has the names and constants.
         name: the speed's, the damping's or dt's name.
         values: the values of all three, by name; that of `name` itself is not used.
 
@@ -244,6 +240,7 @@ def largest_stable(stability: StabilityEntry, name: str, values: Mapping[str, fl
     Raises:
         ParameterError: the parameter has no part in the stability of the scheme.
     """
+    stability = manifest.stability
     m, dx2 = stability.margin, stability.dx**2
     if name == stability.dt:
         # both conditions are linear in dt^2: 4 s t/dx^2 <= m (2 - d t), and d t <= 2 m
