@@ -197,7 +197,7 @@ def leads_to_platform(name: str) -> bool:
 def test_one_module_decides_how_window_libraries_are_imported():
     """Whoever else imports GLFW or OpenGL has imported the platform module before, or what imports it.
 
-    `imgui_bundle` is free: it comes first in the order, and imports neither of the others.
+    `imgui_bundle` is free: it comes first in the order, and brings its own GLFW in the right way.
     """
     wrong = []
     for name in modules():

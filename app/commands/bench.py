@@ -1,0 +1,101 @@
+"""`ripplescope bench`: measures speed, prints a table, and writes everything as JSON.
+
+What is measured is in `app/bench/`; a new subject is one more entry in `all_parts`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from replay.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.bench.parts import Part
+
+CPU_GRIDS = (64, 128, 256, 512)
+CUDA_GRIDS = (128, 512, 1024, 2048)
+QUICK_GRIDS = (64, 128)
+PARTS = ("replay", "reader")
+
+
+def grid_list(text: str) -> tuple[int, ...]:
+    """Parse `64,128,...`: sides in cells, from 3 to 8192.
+
+    Raises:
+        UsageError: something else.
+    """
+    sides = text.split(",")
+    if not all(side.strip().isdecimal() and 3 <= int(side) <= 8192 for side in sides):
+        raise UsageError(
+            f"--grids {text!r} is no list of grids", remedy="give sides in cells, such as 64,256"
+        )
+    return tuple(int(side) for side in sides)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write everything to this file")
+    parser.add_argument("--quick", action="store_true", help="small grids and few rounds")
+    parser.add_argument("--grids", type=grid_list, metavar="N,N", help="sides of the grids to replay")
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this part (may be repeated)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+
+
+def all_parts() -> list[Part]:
+    """Return every part, in the order in which they run."""
+    from app.bench.reader import ReaderPart
+    from app.bench.replay import ReplayPart
+
+    return [ReplayPart(), ReaderPart()]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the parts; return 1 if a goal was missed."""
+    if args.json is not None and not args.json.absolute().parent.is_dir():
+        raise UsageError(f"--json {args.json}: there is no folder {args.json.parent}", remedy="make it first")
+    from app.bench import report
+    from app.bench.parts import Measurement, Plan
+    from capture.device import find_device
+
+    device = find_device(args.device)
+    grids = args.grids or (QUICK_GRIDS if args.quick else CUDA_GRIDS if device.is_cuda else CPU_GRIDS)
+    measured: list[Measurement] = []
+    with tempfile.TemporaryDirectory(prefix="ripplescope-bench-") as folder:
+        plan = Plan(
+            device=str(device),
+            grids=grids,
+            rounds=3 if args.quick else 7,
+            seconds=0.02 if args.quick else 0.2,
+            operations=10_000 if args.quick else 100_000,
+            folder=Path(folder),
+            say=_progress,
+        )
+        for part in all_parts():
+            if not args.part or part.name in args.part:
+                measured += part.measure(plan)
+    _progress("")
+    machine = report.this_machine(device.name)
+    print(report.table(machine, measured))
+    if args.json is not None:
+        settings = {
+            "quick": args.quick,
+            "grids": grids,
+            "rounds": plan.rounds,
+            "seconds": plan.seconds,
+            "operations": plan.operations,
+            "device": plan.device,
+        }
+        report.write(args.json, report.document(machine, measured, settings))
+    return 1 if any(one.missed for one in measured) else 0
+
+
+def _progress(words: str) -> None:
+    """Say on standard error what is measured now: on one line in a terminal, a line each elsewhere."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{words}", end="", file=sys.stderr, flush=True)
+    elif words:
+        print(f"bench: {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,142 @@
+"""Benchmarks: the arithmetic with a clock that the test holds, and one short run of everything."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.bench import parts, report
+from app.bench.parts import Timed, compare, time_rounds
+from app.commands.bench import PARTS, all_parts, grid_list
+from replay.errors import UsageError
+
+
+class Clock:
+    """Time that passes only when something is said to take it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def taking(self, *seconds: float):
+        """A thing each of which takes the next of the given times, then the last for ever."""
+        left = list(seconds)
+
+        def run(count: int) -> None:
+            for _ in range(count):
+                self.now += left.pop(0) if len(left) > 1 else left[0]
+
+        return run
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(parts, "time", clock)
+    return clock
+
+
+def test_a_round_lasts_as_long_as_asked_and_gives_the_time_of_one(clock):
+    taken = time_rounds([Timed("fast", clock.taking(0.001))], rounds=3, seconds=0.1)
+    assert taken["fast"] == pytest.approx([0.001] * 3)
+    # 1 warm-up, 1 + 10 + 100 or more to find the count, then 3 rounds of at least 100
+    assert clock.now >= 0.3
+
+
+def test_the_first_time_does_not_count(clock):
+    taken = time_rounds([Timed("compiles first", clock.taking(9.0, 0.5))], rounds=3, seconds=0.0)
+    assert taken["compiles first"] == pytest.approx([0.5] * 3)
+
+
+def test_rounds_take_turns_in_turning_order():
+    order = []
+    things = [Timed(name, lambda count, name=name: order.append(name)) for name in "ab"]
+    time_rounds(things, rounds=4, seconds=0.0)
+    assert "".join(order[-8:]) == "abbaabba"
+
+
+def test_medians_and_ratios():
+    taken = {"slow": [2.0, 2.0, 50.0], "fast": [0.5, 0.25, 0.1]}
+    slow, fast = compare("part", "case", taken, "slow", unit="x/s", amount=10, goals={"fast": 0.2})
+    assert (slow.seconds, slow.ratio, slow.rate, slow.highest) == (2.0, 1.0, 5.0, 50.0)
+    assert (fast.seconds, fast.ratio, fast.rate, fast.lowest) == (0.25, 8.0, 40.0, 0.1)
+    assert fast.missed and not slow.missed
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (2.5, "2.5 s"),
+        (0.9999, "1000 ms"),
+        (0.0123, "12.3 ms"),
+        (27.1e-6, "27.1 us"),
+        (3e-7, "0.3 us"),
+        (1234, "1234 s"),
+    ],
+)
+def test_durations_read_well(seconds, words):
+    assert report.duration(seconds) == words
+
+
+def test_the_document_holds_everything():
+    measured = compare("replay", "64x64", {"eager": [0.2], "loaded": [0.1]}, "eager", unit="frames/s")
+    machine = report.this_machine("some device")
+    said = json.loads(report.document(machine, measured, {"rounds": 1}))
+    assert (said["schema"], said["schema_version"], said["settings"]) == (
+        "ripplescope-bench",
+        1,
+        {"rounds": 1},
+    )
+    assert said["machine"]["versions"]["warp-lang"] == "1.19.0"
+    assert said["machine"]["device"] == "some device" and said["machine"]["date"].endswith("+00:00")
+    assert [(one["name"], one["ratio"], one["rate"]) for one in said["measurements"]] == [
+        ("eager", 1.0, 5.0),
+        ("loaded", 2.0, 10.0),
+    ]
+    shown = report.table(machine, measured)
+    assert "2 x eager" in shown and "reference" in shown and "some device" in shown
+
+
+def test_a_file_that_cannot_be_written_is_one_line_and_nothing_is_left(tmp_path):
+    (tmp_path / "there").mkdir()
+    with pytest.raises(UsageError, match="cannot write"):
+        report.write(tmp_path / "there", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+@pytest.mark.parametrize("text", ["", "2", "64,", "64;128", "-3", "9000", "a", "64.5"])
+def test_bad_grids_are_refused(text):
+    with pytest.raises(UsageError, match="--grids"):
+        grid_list(text)
+
+
+def test_grids():
+    assert grid_list("64, 8192") == (64, 8192)
+
+
+def test_every_part_can_be_chosen():
+    assert tuple(part.name for part in all_parts()) == PARTS
+
+
+def test_a_short_run_measures_replays_and_the_reader(tmp_path, capsys):
+    from app.cli import main
+
+    out = tmp_path / "bench.json"
+    code = main(["bench", "--quick", "--grids", "16", "--device", "cpu", "--json", str(out)])
+    said = json.loads(out.read_text(encoding="utf-8"))
+    names = {(one["part"], one["name"]) for one in said["measurements"]}
+    assert {("replay", "eager loop"), ("replay", "loaded graph"), ("reader", "open")} <= names
+    assert all(one["seconds"] > 0 and one["ratio"] > 0 for one in said["measurements"])
+    assert code == int(any(one["missed"] for one in said["measurements"]))
+    assert "frames/s" in capsys.readouterr().out
+
+
+def test_an_output_folder_that_is_missing_is_told_before_anything_runs(tmp_path, capsys):
+    from app.cli import main
+
+    assert main(["bench", "--json", str(tmp_path / "no" / "out.json")]) == 2
+    captured = capsys.readouterr()
+    assert "there is no folder" in captured.err and not captured.out
