@@ -23,14 +23,14 @@ if sys.platform.startswith("linux"):
     os.environ.setdefault("PYOPENGL_PLATFORM", "x11" if _shown else "egl")
 
 # isort: off
-from imgui_bundle import imgui
-import glfw
-import OpenGL
+from imgui_bundle import imgui  # noqa: E402
+import glfw  # noqa: E402
+import OpenGL  # noqa: E402
 
 OpenGL.ERROR_CHECKING = DEBUG
 OpenGL.ERROR_LOGGING = False
 OpenGL.CONTEXT_CHECKING = False
-from OpenGL import GL
+from OpenGL import GL  # noqa: E402
 # isort: on
 
 # Errors are asked for where they matter (glfw.get_error) instead of being printed as warnings.

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from app.gl_platform import GL
 from replay.errors import DisplayError
 
@@ -54,7 +52,7 @@ class GlObject:
 class Program(GlObject):
     """A linked program. Uniforms are set by name; a name that the compiler dropped is ignored.
 
-    Floats, ints, 2- to 4-vectors and 4x4 matrices (row-major NumPy, transposed on the way) are accepted.
+    Floats, ints and 4-vectors are accepted; what many passes share is in a uniform block.
     """
 
     kind = "program"
@@ -62,6 +60,7 @@ class Program(GlObject):
     def __init__(self, name: int) -> None:
         super().__init__(name)
         self._locations: dict[str, int] = {}
+        self._tied = False
 
     def _delete(self) -> None:
         GL.glDeleteProgram(self.name)
@@ -72,22 +71,36 @@ class Program(GlObject):
         for name, value in (uniforms or {}).items():
             self._set(name, value)
 
-    def _set(self, name: str, value: Any) -> None:
+    def bind_units(self, units: Mapping[str, int], block: str) -> None:
+        """Once in its life, tie its samplers to texture units and its uniform block to binding 0."""
+        if self._tied:
+            return
+        self._tied = True
+        self.use(units)
+        index = int(GL.glGetUniformBlockIndex(self.name, block))
+        if index != GL.GL_INVALID_INDEX:
+            GL.glUniformBlockBinding(self.name, index, 0)
+
+    def set_int2(self, name: str, first: int, second: int) -> None:
+        """Set an ivec2 of the current program."""
+        location = self._location(name)
+        if location >= 0:
+            GL.glUniform2i(location, first, second)
+
+    def _location(self, name: str) -> int:
         location = self._locations.get(name)
         if location is None:
             location = self._locations[name] = int(GL.glGetUniformLocation(self.name, name))
+        return location
+
+    def _set(self, name: str, value: Any) -> None:
+        location = self._location(name)
         if location < 0:
             return
         if isinstance(value, (bool, int)):
             GL.glUniform1i(location, int(value))
         elif isinstance(value, float):
             GL.glUniform1f(location, value)
-        elif len(value) == 2:
-            GL.glUniform2f(location, *map(float, value))
-        elif len(value) == 3:
-            GL.glUniform3f(location, *map(float, value))
-        elif np.shape(value) == (4, 4):
-            GL.glUniformMatrix4fv(location, 1, GL.GL_TRUE, np.ascontiguousarray(value, np.float32))
         elif len(value) == 4:
             GL.glUniform4f(location, *map(float, value))
         else:
@@ -96,6 +109,8 @@ class Program(GlObject):
 
 class Texture(GlObject):
     """A 2-D texture of one level, bound to no unit in particular.
+
+    `revision` grows with every upload; who writes texels in another way calls `touch`.
 
     Args:
         width, height: in texels.
@@ -111,6 +126,7 @@ class Texture(GlObject):
     ) -> None:
         super().__init__(GL.glGenTextures(1))
         self.internal, self.width, self.height = internal, 0, 0
+        self.revision = 0
         GL.glBindTexture(GL.GL_TEXTURE_2D, self.name)
         sampling = GL.GL_LINEAR if linear else GL.GL_NEAREST
         wrapping = GL.GL_CLAMP_TO_EDGE if wrap is None else wrap
@@ -143,6 +159,12 @@ class Texture(GlObject):
         GL.glPixelStorei(GL.GL_UNPACK_ALIGNMENT, 1)
         GL.glTexSubImage2D(GL.GL_TEXTURE_2D, 0, 0, 0, self.width, self.height, layout, kind, texels)
 
+        self.touch()
+
+    def touch(self) -> None:
+        """Say that the texels changed."""
+        self.revision += 1
+
     def bind(self, unit: int) -> None:
         """Bind to a texture unit."""
         GL.glActiveTexture(GL.GL_TEXTURE0 + unit)
@@ -151,6 +173,7 @@ class Texture(GlObject):
 
 _UPLOADS = {
     GL.GL_R32F: (GL.GL_RED, GL.GL_FLOAT),
+    GL.GL_RG32F: (GL.GL_RG, GL.GL_FLOAT),
     GL.GL_R16F: (GL.GL_RED, GL.GL_FLOAT),
     GL.GL_R8: (GL.GL_RED, GL.GL_UNSIGNED_BYTE),
     GL.GL_RGB8: (GL.GL_RGB, GL.GL_UNSIGNED_BYTE),

@@ -4,6 +4,7 @@ There is no toolkit, so no events but those that are posted. Extensions used: EG
 (or EGL_EXT_device_base), EGL_EXT_platform_device, EGL_KHR_surfaceless_context.
 """
 
+# ruff: noqa: D102 - what the methods do is written once, in app.window.Window.
 from __future__ import annotations
 
 import ctypes

@@ -4,6 +4,7 @@ Callbacks translate into the events of app.window and do nothing else. ImGui's G
 afterwards with its own callbacks, calls these first, so both see everything.
 """
 
+# ruff: noqa: D102 - what the methods do is written once, in app.window.Window.
 from __future__ import annotations
 
 import os

@@ -1,0 +1,100 @@
+"""What a user may choose about the look of the water, and what `auto` quality means on which renderer."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Mode(str, enum.Enum):
+    """How the heights are shown."""
+
+    WATER = "water"
+    DATA = "data"
+
+
+class Quality(str, enum.Enum):
+    """How much work goes into a picture; `auto` asks the renderer."""
+
+    AUTO = "auto"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True)
+class Level:
+    """What a quality stands for.
+
+    Attributes:
+        samples: samples a pixel.
+        scale: size of the drawn picture to that of the window.
+        mesh: most quads a side of the surface.
+        surface: most texels a side of the smoothed surface.
+        caustics: texels a side of the light on the floor.
+        rays: quads a side of the sheet of sunlight.
+        bicubic: smooth the surface between cells in the fragment shader.
+    """
+
+    samples: int
+    scale: float
+    mesh: int
+    surface: int
+    caustics: int
+    rays: int
+    bicubic: bool
+
+
+LEVELS = {
+    Quality.HIGH: Level(4, 1.0, 768, 4096, 1024, 512, True),
+    Quality.MEDIUM: Level(1, 1.0, 256, 2048, 512, 256, True),
+    Quality.LOW: Level(1, 1.0, 96, 512, 256, 128, False),
+}
+
+
+@dataclass
+class WaterOptions:
+    """Choices that may change from frame to frame.
+
+    Attributes:
+        mode: water or data.
+        quality: `auto` is high on a GPU and low on software OpenGL.
+        exaggeration: factor on the heights that are shown, slopes included.
+        colour_map: a name in `app.view.colormaps.names()`; data mode.
+        fixed_range: lowest and highest value of the colour map, m; None fits it symmetrically.
+        contours: with contour lines; data mode.
+        contour_interval: m; 0 divides the range into ten.
+        wireframe: with the borders of cells; data mode.
+        axes: with scale bar and axes.
+        deck: brightness of the surroundings, 1 by day, less in a dark theme.
+        marker_radius: radius of the pointer's ring, in cells.
+    """
+
+    mode: Mode = Mode.WATER
+    quality: Quality = Quality.AUTO
+    exaggeration: float = 1.5
+    colour_map: str = "balance"
+    fixed_range: tuple[float, float] | None = None
+    contours: bool = True
+    contour_interval: float = 0.0
+    wireframe: bool = False
+    axes: bool = True
+    deck: float = 1.0
+    marker_radius: float = 5.0
+
+
+def chosen_quality(quality: Quality, software: bool) -> Quality:
+    """The level that a choice stands for on this renderer."""
+    if Quality(quality) is not Quality.AUTO:
+        return Quality(quality)
+    return Quality.LOW if software else Quality.HIGH
+
+
+def round_length(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is at most `length`."""
+    power = 1.0
+    while power > length:
+        power /= 10
+    while power * 10 <= length:
+        power *= 10
+    return next(power * factor for factor in (5, 2, 1) if power * factor <= length or factor == 1)

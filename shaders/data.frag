@@ -1,0 +1,48 @@
+#version 330 core
+// Heights as numbers: colour map, contour lines, cells.
+#include "scene.glsl"
+#include "surface.glsl"
+#include "marks.glsl"
+
+uniform sampler2D colour_map;
+
+in vec3 world;
+in vec2 place;
+out vec4 colour;
+
+void main() {
+    float cell_value = raw_height(place);
+    if (!finite(cell_value)) {
+        colour = vec4(NOT_FINITE, 1.0);
+        return;
+    }
+    vec4 surface = surface_at(place);
+    float value = texture(heights, place).r;
+    if (!finite(value)) value = cell_value;  // a neighbour is not finite
+    vec3 normal = normalize(vec3(-surface.y * eye.w, 1.0, -surface.z * eye.w));
+    vec3 way = world - eye.xyz;
+    float w = ray_ahead.w * length(way);
+
+    float share = clamp((value - data.x) / max(data.y - data.x, 1e-30), 0.0, 1.0);
+    float size = float(textureSize(colour_map, 0).x);
+    vec3 base = texture(colour_map, vec2((share * (size - 1.0) + 0.5) / size, 0.5)).rgb;
+    float lit = clamp(dot(normal, normalize(vec3(-0.4, 0.8, -0.45))) / 0.8, 0.0, 1.6);
+    vec3 shown = base * mix(0.55, 1.0, lit);
+
+    if (data.z > 0.0) {
+        float level = value / data.z;
+        float steep = max(fwidth(level), 1e-6);
+        float line = 1.0 - smoothstep(0.6, 1.4, abs(fract(level - 0.5) - 0.5) / steep);
+        float strong = abs(level) < 0.5 ? 0.75 : 0.45;
+        shown = mix(shown, vec3(0.03), line * strong * (1.0 - smoothstep(0.3, 0.6, steep)));
+    }
+    if (data.w > 0.5) {
+        vec2 at = place * cells.xy;
+        vec2 width = max(fwidth(at), 1e-6);
+        vec2 line = 1.0 - smoothstep(0.4, 1.2, abs(fract(at - 0.5) - 0.5) / width);
+        vec2 fade = 1.0 - smoothstep(0.15, 0.4, width);
+        shown = mix(shown, vec3(0.0), 0.4 * max(line.x * fade.x, line.y * fade.y));
+    }
+    shown = mix(shown, vec3(1.0), 0.9 * marker_at(world.xz, w));
+    colour = vec4(shown, 1.0);
+}

@@ -1,0 +1,76 @@
+#version 330 core
+// Water seen from above: sky by reflection, pool by refraction, mixed after Fresnel; from below a dim sheet.
+#include "scene.glsl"
+#include "surface.glsl"
+#include "pool.glsl"
+#include "marks.glsl"
+
+in vec3 world;
+in vec2 place;
+out vec4 colour;
+
+const vec3 ABSORBED = vec3(0.42, 0.085, 0.05);     // 1 over the depth of the pool
+const vec3 SCATTERED = vec3(0.012, 0.20, 0.27);
+
+// Where a ray inside the water meets floor or wall: distance, and the face's normal.
+float meet(vec3 from, vec3 ray, out vec3 normal) {
+    float down = (from.y + tank.z) / max(-ray.y, 1e-4);
+    vec2 side = (sign(ray.xz) * tank.xy - from.xz) / (abs(ray.xz) + 1e-6) * sign(ray.xz);
+    float near_wall = max(min(side.x, side.y), 0.0);
+    if (down < near_wall) {
+        normal = vec3(0, 1, 0);
+        return down;
+    }
+    normal = side.x < side.y ? vec3(-sign(ray.x), 0, 0) : vec3(0, 0, -sign(ray.z));
+    return near_wall;
+}
+
+void main() {
+    if (!finite(raw_height(place))) {
+        colour = vec4(NOT_FINITE, 1.0);
+        return;
+    }
+    vec4 surface = surface_at(place);
+    vec3 normal = normalize(vec3(-surface.y * eye.w, 1.0, -surface.z * eye.w));
+    vec3 way = world - eye.xyz;
+    float range = length(way);
+    vec3 ray = way / range;
+    float w = ray_ahead.w * range;
+    float facing = -dot(ray, normal);
+
+    if (eye.y < world.y && ray.y > 0.0) {
+        vec3 through = sky(normalize(ray + 0.6 * vec3(normal.x, 0.0, normal.z)));
+        colour = finish(mix(SCATTERED * 1.5, through * vec3(0.25, 0.62, 0.72), 0.55));
+        return;
+    }
+    // A crest that turns away from the eye is seen edge on, never from behind.
+    facing = max(facing, 0.02);
+
+    vec3 mirrored = reflect(ray, normal);
+    mirrored.y = abs(mirrored.y) + 0.01;
+    mirrored = normalize(mirrored);
+    vec3 above = sky(mirrored);
+    vec2 side = (sign(mirrored.xz) * tank.xy - world.xz) / (mirrored.xz + sign(mirrored.xz) * 1e-5);
+    float wall = max(min(side.x, side.y), 0.0);
+    float wall_top = tank.w - (max(world.y, 0.0) + wall * mirrored.y);
+    above = mix(above, vec3(0.13, 0.28, 0.40), smoothstep(0.0, 0.02 + 0.6 * w, wall_top) * 0.75);
+
+    float toward = max(dot(mirrored, sun.xyz), 0.0);
+    above += SUNLIGHT * (30.0 * pow(toward, 2600.0) + 1.1 * pow(toward, 220.0));
+
+    vec3 bent = refract(ray, normal, 1.0 / IOR);
+    vec3 face;
+    vec3 start = vec3(world.x, min(world.y, 0.3 * tank.z), world.z);
+    float path = meet(start, bent, face);
+    vec3 end = start + path * bent;
+    float slant = w * (1.0 + 0.75 * path / range) / max(abs(dot(bent, face)), 0.15);
+    vec3 below = pool_light(end, face, slant);
+    float thick = path / tank.z;
+    below = below * exp(-ABSORBED * thick) + SCATTERED * (1.0 - exp(-0.32 * thick));
+
+    float fresnel = 0.02 + 0.98 * pow(1.0 - min(facing, 1.0), 5.0);
+    vec3 light = mix(below, above, fresnel);
+    float pointer = marker_at(world.xz, w);
+    light = mix(light, vec3(1.9, 1.75, 1.35), pointer * 0.9);
+    colour = finish(light);
+}
