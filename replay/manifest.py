@@ -104,12 +104,16 @@ class KernelEntry:
 
 @dataclass(frozen=True)
 class GridEntry:
-    """The height field: cells in x and y, size of a cell in m, its parameter's name, and the pointer's."""
+    """The height field: cells in x and y, size of a cell in m, its parameter's name, and the pointer's.
+
+    `heights` names what holds the newest field after a launch and its carry pairs. Where these swap two
+    fields, as after an odd number of substeps, that is a carry target and not the output it came from.
+    """
 
     width: int
     height: int
     dx: float
-    heights: str = "heights_out"
+    heights: str = "heights"
     pointer: str = "mouse_pos"
 
 

@@ -134,6 +134,9 @@ def native_errors(doing: str, *, remedy: str = "", emit: bool = True) -> Iterato
         raise
     except Exception as error:
         raise ReplayError(f"{doing}: {_reason(error, output)}", remedy=remedy) from error
+    except BaseException:
+        output.pass_on()
+        raise
     if emit:
         output.pass_on()
 

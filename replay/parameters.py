@@ -81,8 +81,8 @@ def spec_named(specs: Mapping[str, ParameterSpec], name: str) -> ParameterSpec:
 def check_value(specs: Mapping[str, ParameterSpec], name: str, value: npt.ArrayLike) -> np.ndarray:
     """Return a value as a fresh contiguous array of the parameter's scalar type and full shape.
 
-    Integers are taken for floats; floats are never taken for integers, nor numbers for booleans. A scalar
-    is taken for an array that holds one scalar. The manifest's minimum and maximum are for people and are
+    Integers are taken for floats; floats are never taken for integers, nor numbers for booleans. One
+    element is taken for an array that holds one: a scalar, or (x, y) for one vector. The manifest's minimum and maximum are for people and are
     not enforced here: see `check_limits`.
 
     Raises:
@@ -90,7 +90,8 @@ def check_value(specs: Mapping[str, ParameterSpec], name: str, value: npt.ArrayL
     """
     spec = spec_named(specs, name)
     given = _as_array(spec, value)
-    if given.ndim == 0 and int(np.prod(spec.full_shape, dtype=np.int64)) == 1:
+    single = given.shape == () and math.prod(spec.full_shape) == 1
+    if single or (given.shape == spec.element.inner_shape and math.prod(spec.shape) == 1):
         given = given.reshape(spec.full_shape)
     if given.shape != spec.full_shape:
         raise ParameterError(f"parameter {name!r} has shape {spec.full_shape}, the value has {given.shape}")

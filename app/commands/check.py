@@ -43,9 +43,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(path: Path, device: str, frames: int) -> int:
-    from replay.graph.open import open_capture
-
     from app.compare import compare_frame, compare_replays
+    from replay.graph.open import open_capture
 
     capture = open_capture(path)
     if capture.manifest is None:

@@ -58,8 +58,8 @@ class Player(abc.ABC):
 
         Args:
             name: a name in `parameters`.
-            value: array-like of the parameter's shape followed by its element's inner shape; a scalar
-                if the array holds one scalar. Integers are taken for floats, never floats for integers.
+            value: array-like of the parameter's shape followed by its element's inner shape; one
+                element, such as a scalar or (x, y), if the array holds one. Integers are taken for floats, never floats for integers.
 
         Raises:
             ParameterError: unknown name, or a value of another type or shape, or not finite.
@@ -151,6 +151,9 @@ class Player(abc.ABC):
 
     def launch(self) -> None:
         """Write dirty values, launch the graph once, then copy each carry pair from source to target.
+
+        After it the targets hold the newest state. A source may be the target of another pair, as where
+        two fields are swapped, and then holds what was carried into it: read the targets.
 
         Raises:
             ReplayError: with the native reason.
