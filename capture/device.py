@@ -7,20 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from replay.errors import DeviceError
-
-
-def quiet_warp() -> None:
-    """Keep Warp's banner and compile lines off standard output, which belongs to the commands."""
-    import warp as wp
-
-    wp.config.log_level = max(wp.config.log_level, wp.LOG_WARNING)
+from replay.native import import_warp
 
 
 def find_device(name: str) -> Any:
@@ -35,11 +26,7 @@ def find_device(name: str) -> Any:
         or (kind == "cuda" and colon and number.isascii() and number.isdigit())
     ):
         raise DeviceError(f"unknown device {name!r}", remedy="use auto, cpu, cuda or cuda:N")
-    import warp as wp
-
-    quiet_warp()
-    with _without_driver_warning():
-        wp.init()
+    wp = import_warp()
     count = wp.get_cuda_device_count()
     if name == "cpu" or (name == "auto" and count == 0):
         return wp.get_device("cpu")
@@ -51,28 +38,6 @@ def find_device(name: str) -> Any:
             f"device {name!r}: there are {count} CUDA devices", remedy=f"the last one is {last}"
         )
     return wp.get_device(f"cuda:{int(number)}" if number else "cuda")
-
-
-@contextlib.contextmanager
-def _without_driver_warning() -> Iterator[None]:
-    """Drop Warp's line about a missing CUDA driver, which its native code writes whether it matters or not."""
-    sys.stderr.flush()
-    try:
-        kept = os.dup(2)
-    except OSError:  # standard error is closed
-        yield
-        return
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            held.seek(0)
-            for line in held:
-                if b"load the NVIDIA CUDA driver" not in line:
-                    os.write(2, line)
 
 
 def free_memory(device: Any) -> int | None:

@@ -111,7 +111,7 @@ def _caller(frame: FrameType | None) -> str:
 
 
 def find_assignment(trace: Trace, path: str) -> str:
-    """Return `file:line` of an assignment to a path such as `self.x[0]` in a function that ran, else empty."""
+    """Return `file:line` of an assignment to a path such as `self.x[0]` in what ran, else empty."""
     name = _last_name(path)
     for code, first in trace.codes.items():
         tree = _parsed(code.co_filename)

@@ -88,7 +88,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Swap:
-    """References that changed places in a cycle of `order` > 1; `before[i]` became `after[i]` at `paths[i]`."""
+    """References that changed places in a cycle of `order`; `before[i]` became `after[i]` at `paths[i]`."""
 
     paths: tuple[str, ...]
     before: tuple[str, ...]
