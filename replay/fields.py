@@ -29,10 +29,11 @@ def read_json(path: Path, max_bytes: int) -> object:
         raise ManifestError(
             f"{path}: cannot be opened: {getattr(error, 'strerror', None) or error}"
         ) from None
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise ManifestError(f"{path}: not a regular file")
     with os.fdopen(handle, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ManifestError(f"{path}: not a regular file")
         if status.st_size > max_bytes:
             raise ManifestError(f"{path}: {status.st_size} bytes, more than the {max_bytes} allowed")
         raw = file.read(max_bytes + 1)

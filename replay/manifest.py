@@ -13,6 +13,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from replay.elements import ElementType
 from replay.errors import ManifestError, ParameterError
@@ -197,7 +198,7 @@ class Manifest:
             kernels=tuple(_kernel(item) for item in top["kernels"].items(most=MAX_ITEMS)),
             carry=tuple(_pair(item) for item in top["carry"].items(most=MAX_ITEMS)),
         )
-        _check_names(manifest, top)
+        _check_names(manifest, where)
         return manifest
 
     def to_json(self) -> dict[str, object]:
@@ -343,21 +344,25 @@ def _pair(field: Field) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _check_names(manifest: Manifest, top: dict[str, Field]) -> None:
+def _check_names(manifest: Manifest, where: str) -> None:
     """Check that names are unique and that every name that is referred to is a parameter that fits."""
+
+    def fail(place: str, what: str) -> NoReturn:
+        Field(None, where, place).fail(what)
+
     entries: dict[str, ParameterEntry] = {}
     for index, entry in enumerate(manifest.parameters):
         if entry.name in entries:
-            top["parameters"].fail(f"[{index}].name: {entry.name!r} appears twice")
+            fail(f"parameters[{index}].name", f"{entry.name!r} appears twice")
         entries[entry.name] = entry
     keys = [kernel.key for kernel in manifest.kernels]
     for index, key in enumerate(keys):
         if key in keys[:index]:
-            top["kernels"].fail(f"[{index}].key: {key!r} appears twice")
+            fail(f"kernels[{index}].key", f"{key!r} appears twice")
 
     def known(place: str, name: str) -> ParameterEntry:
         if name not in entries:
-            top[place.split(".")[0]].fail(f"{place}: {name!r} is not in parameters")
+            fail(place, f"{name!r} is not in parameters")
         return entries[name]
 
     grid, stability = manifest.grid, manifest.stability
@@ -366,13 +371,14 @@ def _check_names(manifest: Manifest, top: dict[str, Field]) -> None:
         (grid.height, grid.width),
         (grid.height * grid.width,),
     ):
-        top["grid"].fail(
+        fail(
+            "grid",
             f"{grid.heights!r} is {heights.dtype} of shape {list(heights.shape)}, not float32 of "
-            f"height x width = [{grid.height}, {grid.width}]"
+            f"height x width = [{grid.height}, {grid.width}]",
         )
     pointer = known("grid.pointer", grid.pointer)
     if pointer.dtype != "vec2f":
-        top["grid"].fail(f"grid.pointer: {grid.pointer!r} is {pointer.dtype}, not vec2f")
+        fail("grid.pointer", f"{grid.pointer!r} is {pointer.dtype}, not vec2f")
     known("stability.speed", stability.speed)
     known("stability.damping", stability.damping)
     known("stability.dt", stability.dt)
@@ -380,7 +386,7 @@ def _check_names(manifest: Manifest, top: dict[str, Field]) -> None:
     for index, (source, target) in enumerate(manifest.carry):
         one, other = known(f"carry[{index}]", source), known(f"carry[{index}]", target)
         if (one.dtype, one.shape) != (other.dtype, other.shape):
-            top["carry"].fail(f"[{index}]: {source!r} and {target!r} differ in type or shape")
+            fail(f"carry[{index}]", f"{source!r} and {target!r} differ in type or shape")
         if target in targets:
-            top["carry"].fail(f"[{index}]: {target!r} is the target of two pairs")
+            fail(f"carry[{index}]", f"{target!r} is the target of two pairs")
         targets.add(target)
