@@ -81,6 +81,8 @@ if [ -e "$stamp" ]; then
 fi
 say "installing $lock into .venv; the first time this takes minutes"
 rm -f "$stamp"
+# an environment that was interrupted while it was made has no pip
+"$venv_python" -m pip --version >/dev/null 2>&1 || "$venv_python" -m ensurepip >/dev/null
 "$venv_python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
 "$venv_python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
     --no-index -e .
