@@ -11,9 +11,9 @@ void main() {
     vec2 start = sheet_place();
     vec4 surface = surface_at(start);
     vec3 normal = normalize(vec3(-surface.y * eye.w, 1.0, -surface.z * eye.w));
-    vec3 ray = refract(-sun.xyz, normal, 1.0 / IOR), flat_ray = refract(-sun.xyz, vec3(0, 1, 0), 1.0 / IOR);
+    vec3 ray = refract(-sun.xyz, normal, 1.0 / IOR);
     float depth = tank.z + clamp(surface.x * eye.w, -0.5 * tank.z, tank.z);
-    vec2 moved = ray.xz / max(-ray.y, 0.2) * depth - flat_ray.xz / -flat_ray.y * tank.z;
+    vec2 moved = ray.xz / max(-ray.y, 0.2) * depth - sunk.xz / -sunk.y * tank.z;
     entered = start * 2.0 * tank.xy;
     gl_Position = vec4(start * 2.0 - 1.0 + moved / tank.xy, 0.0, 1.0);
 }

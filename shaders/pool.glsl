@@ -20,8 +20,7 @@ vec3 tiles(vec2 p, float w, float shade_rows) {
 
 // Sunlight at a point under water (1: as through flat water), with the shadow of the rim.
 float sunlight_below(vec3 p) {
-    vec3 ray = refract(-sun.xyz, vec3(0, 1, 0), 1.0 / IOR);
-    vec2 entry = p.xz + ray.xz / ray.y * -p.y;
+    vec2 entry = p.xz + sunk.xz / sunk.y * -p.y;
     vec2 shifted = entry - sun.xz / sun.y * -tank.w;  // where the sun passes the rim
     vec2 inside = tank.xy - abs(shifted);
     float lit = smoothstep(-0.05, 0.12, min(inside.x, inside.y) / sun.w);
@@ -31,17 +30,13 @@ float sunlight_below(vec3 p) {
 
 // Light that leaves the wall or the floor at p; w: width of a pixel there.
 vec3 pool_light(vec3 p, vec3 normal, float w) {
-    vec3 glaze;
-    if (normal.y > 0.5) {
-        glaze = tiles(p.xz, w, 0.0);
-    } else {
-        vec2 along = vec2(abs(normal.x) > 0.5 ? p.z : p.x, p.y - tank.w);
-        glaze = tiles(along, w, smoothstep(-2.05, -1.95, along.y / sun.w));
-        glaze = mix(vec3(0.10, 0.30, 0.52), glaze, smoothstep(-1.02, -0.98, along.y / sun.w));
-    }
+    bool floor_hit = normal.y > 0.5;
+    vec2 along = floor_hit ? p.xz : vec2(abs(normal.x) > 0.5 ? p.z : p.x, p.y - tank.w);
+    // Walls: two rows of dark blue tiles under the rim.
+    float band = floor_hit ? 0.0 : smoothstep(-2.05, -1.95, along.y / sun.w);
+    vec3 glaze = tiles(along, w, band);
     vec2 gap = max(tank.xy - abs(p.xz), 0.0);
-    float corner = 1.0 - exp(-3.0 * min(normal.y > 0.5 ? min(gap.x, gap.y) : p.y + tank.z, 1.0 * tank.z) / tank.z);
+    float corner = 1.0 - exp(-3.0 * min(floor_hit ? min(gap.x, gap.y) : p.y + tank.z, tank.z) / tank.z);
     vec3 ambient = SKYLIGHT * (0.40 + 0.34 * corner);
-    vec3 ray = refract(-sun.xyz, vec3(0, 1, 0), 1.0 / IOR);
-    return glaze * (ambient + SUNLIGHT * 0.62 * max(dot(normal, -ray), 0.0) * sunlight_below(p));
+    return glaze * (ambient + SUNLIGHT * 0.62 * max(dot(normal, -sunk.xyz), 0.0) * sunlight_below(p));
 }

@@ -9,6 +9,7 @@ layout(std140, row_major) uniform Scene {
     vec4 ray_ahead;  // unit; w: angle of a pixel
     vec4 tank;       // half size along x and z, depth of the floor, height of the rim
     vec4 sun;        // unit, to the sun; w: side of a tile
+    vec4 sunk;       // unit, from the sun inside still water; w: -
     vec4 cells;      // columns, rows, side of a cell, 1 if the marker shows
     vec4 marker;     // x, z, radius; w: brightness of the deck
     vec4 data;       // lowest and highest value of the colour map, contour interval (0: none), wireframe

@@ -26,10 +26,6 @@ float meet(vec3 from, vec3 ray, out vec3 normal) {
 }
 
 void main() {
-    if (!finite(raw_height(place))) {
-        colour = vec4(NOT_FINITE, 1.0);
-        return;
-    }
     vec4 surface = surface_at(place);
     vec3 normal = normalize(vec3(-surface.y * eye.w, 1.0, -surface.z * eye.w));
     vec3 way = world - eye.xyz;
@@ -38,11 +34,6 @@ void main() {
     float w = ray_ahead.w * range;
     float facing = -dot(ray, normal);
 
-    if (eye.y < world.y && ray.y > 0.0) {
-        vec3 through = sky(normalize(ray + 0.6 * vec3(normal.x, 0.0, normal.z)));
-        colour = finish(mix(SCATTERED * 1.5, through * vec3(0.25, 0.62, 0.72), 0.55));
-        return;
-    }
     // A crest that turns away from the eye is seen edge on, never from behind.
     facing = max(facing, 0.02);
 
@@ -66,11 +57,14 @@ void main() {
     float slant = w * (1.0 + 0.75 * path / range) / max(abs(dot(bent, face)), 0.15);
     vec3 below = pool_light(end, face, slant);
     float thick = path / tank.z;
-    below = below * exp(-ABSORBED * thick) + SCATTERED * (1.0 - exp(-0.32 * thick));
+    below = below * exp2(-ABSORBED * thick) + SCATTERED * (1.0 - exp2(-0.46 * thick));
 
-    float fresnel = 0.02 + 0.98 * pow(1.0 - min(facing, 1.0), 5.0);
-    vec3 light = mix(below, above, fresnel);
+    float away = 1.0 - min(facing, 1.0), away2 = away * away;
+    vec3 light = mix(below, above, 0.02 + 0.98 * away2 * away2 * away);
+    if (ray.y > 0.0 && eye.y < world.y) {  // from under the pool
+        light = mix(SCATTERED * 1.5, sky(normalize(ray + 0.6 * normal)) * vec3(0.25, 0.62, 0.72), 0.55);
+    }
     float pointer = marker_at(world.xz, w);
     light = mix(light, vec3(1.9, 1.75, 1.35), pointer * 0.9);
-    colour = finish(light);
+    colour = finite(raw_height(place)) ? finish(light) : vec4(NOT_FINITE, 1.0);
 }

@@ -19,6 +19,10 @@ alive: Counter[str] = Counter()
 """How many objects of each kind live in this process: what a leak test looks at."""
 
 
+_SCRATCH_UNIT = 7
+"""Textures are made and filled here, so that no unit that a pass has set up changes under it."""
+
+
 class GlObject:
     """A named OpenGL object; closed once, by its owner."""
 
@@ -127,7 +131,7 @@ class Texture(GlObject):
         super().__init__(GL.glGenTextures(1))
         self.internal, self.width, self.height = internal, 0, 0
         self.revision = 0
-        GL.glBindTexture(GL.GL_TEXTURE_2D, self.name)
+        self.bind(_SCRATCH_UNIT)
         sampling = GL.GL_LINEAR if linear else GL.GL_NEAREST
         wrapping = GL.GL_CLAMP_TO_EDGE if wrap is None else wrap
         for parameter, value in (
@@ -149,13 +153,13 @@ class Texture(GlObject):
             return
         self.width, self.height = width, height
         layout, kind = _UPLOADS[self.internal]
-        GL.glBindTexture(GL.GL_TEXTURE_2D, self.name)
+        self.bind(_SCRATCH_UNIT)
         GL.glTexImage2D(GL.GL_TEXTURE_2D, 0, self.internal, width, height, 0, layout, kind, None)
 
     def upload(self, texels: Any) -> None:
         """Replace all texels by a contiguous array (or an offset in the bound unpack buffer), row 0 first."""
         layout, kind = _UPLOADS[self.internal]
-        GL.glBindTexture(GL.GL_TEXTURE_2D, self.name)
+        self.bind(_SCRATCH_UNIT)
         GL.glPixelStorei(GL.GL_UNPACK_ALIGNMENT, 1)
         GL.glTexSubImage2D(GL.GL_TEXTURE_2D, 0, 0, 0, self.width, self.height, layout, kind, texels)
 
@@ -178,6 +182,7 @@ _UPLOADS = {
     GL.GL_R8: (GL.GL_RED, GL.GL_UNSIGNED_BYTE),
     GL.GL_RGB8: (GL.GL_RGB, GL.GL_UNSIGNED_BYTE),
     GL.GL_RGBA8: (GL.GL_RGBA, GL.GL_UNSIGNED_BYTE),
+    GL.GL_RGBA32F: (GL.GL_RGBA, GL.GL_FLOAT),
     GL.GL_RGBA16F: (GL.GL_RGBA, GL.GL_FLOAT),
     GL.GL_R11F_G11F_B10F: (GL.GL_RGB, GL.GL_FLOAT),
 }
@@ -265,11 +270,11 @@ class Framebuffer(GlObject):
         self.size = (0, 0)
         self.resize(width, height)
 
-    def resize(self, width: int, height: int) -> None:
-        """Give it another size; the contents are lost if it differs."""
+    def resize(self, width: int, height: int) -> tuple[int, int]:
+        """Give it another size and return it; the contents are lost if it differs."""
         width, height = max(width, 1), max(height, 1)
         if (width, height) == self.size:
-            return
+            return self.size
         self._close_parts()
         self.size = (width, height)
         samples = self.samples if self.samples > 1 else 0
@@ -291,6 +296,7 @@ class Framebuffer(GlObject):
         status = GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER)
         if status != GL.GL_FRAMEBUFFER_COMPLETE:
             raise DisplayError(f"a framebuffer of {width}x{height} is not complete (status {int(status):#x})")
+        return self.size
 
     @staticmethod
     def _attach(point: int, storage: Renderbuffer) -> None:
@@ -301,12 +307,12 @@ class Framebuffer(GlObject):
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.name)
         GL.glViewport(0, 0, *self.size)
 
-    def blit_to(self, other: int, size: tuple[int, int] | None = None) -> None:
-        """Copy the colour into another framebuffer of the same size, resolving samples."""
-        width, height = self.size if size is None else size
+    def blit_to(self, other: int, *, depth: bool = False) -> None:
+        """Copy the colour, and the depth if wanted, into another framebuffer of the same size."""
+        parts = GL.GL_COLOR_BUFFER_BIT | (GL.GL_DEPTH_BUFFER_BIT if depth else 0)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
         GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, other)
-        GL.glBlitFramebuffer(0, 0, *self.size, 0, 0, width, height, GL.GL_COLOR_BUFFER_BIT, GL.GL_NEAREST)
+        GL.glBlitFramebuffer(0, 0, *self.size, 0, 0, *self.size, parts, GL.GL_NEAREST)
 
     def _close_parts(self) -> None:
         for part in reversed(self._parts):

@@ -24,6 +24,8 @@ from app.view.shader import ShaderLibrary
 from replay.errors import ShaderError
 
 SUN = np.array([-0.46, 0.60, -0.72]) / np.linalg.norm([-0.46, 0.60, -0.72])
+# Snell's law at still water, for light that goes down.
+_SUNK = np.array([-SUN[0] / 1.333, -math.sqrt(1 - (1 - SUN[1] ** 2) / 1.333**2), -SUN[2] / 1.333])
 DEPTH = 0.12  # of the pool, to the longer side of the tank
 RIM = 0.013  # height of the rim over the still water, in the same measure
 _UNITS = {"sky_map": 0, "surface_map": 1, "caustics_map": 2, "heights": 3, "colour_map": 4, "source": 5}
@@ -64,6 +66,8 @@ class WaterView:
         self._surface: Framebuffer | None = None
         self._caustics: Framebuffer | None = None
         self._target: Framebuffer | None = None
+        self._backdrop: Framebuffer | None = None
+        self._backdrop_of: tuple[object, ...] = ()
         self._colours: Texture | None = None
         self._colours_name = ""
         self._range_fit = RangeFit(self._shaders, self._vertices)
@@ -93,7 +97,7 @@ class WaterView:
         if width < 1 or height < 1:
             return
         if self._shaders.poll():
-            self._prepared, self._sizes_of = (), None
+            self._prepared, self._backdrop_of, self._sizes_of = (), (), None
         self.quality = chosen_quality(self.options.quality, self._software)
         level = LEVELS[self.quality]
         for capability in (GL.GL_BLEND, GL.GL_SCISSOR_TEST, GL.GL_CULL_FACE, GL.GL_DEPTH_TEST):
@@ -105,9 +109,11 @@ class WaterView:
         self._fit_range(texture)
         self._upload_scene(camera, size, marker)
         self._prepare(texture, level)
-        target = self._fit_target(size, level)
+        target, backdrop = self._fit_targets(size, level)
+        self._draw_backdrop(backdrop, camera)
+        backdrop.blit_to(target.name, depth=True)
         target.bind()
-        self._draw_scene(texture, level)
+        self._draw_surface(texture, level)
         bottom = outer_viewport[1] + outer_viewport[3] - y - height
         self._present(target, outer, (x, bottom, width, height))
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, outer)
@@ -140,15 +146,17 @@ class WaterView:
         GL.glDrawArrays(GL.GL_TRIANGLES, 0, 3)
         self._sizes_of, self._prepared = self.quality, ()
 
-    def _fit_target(self, size: tuple[int, int], level: Level) -> Framebuffer:
+    def _fit_targets(self, size: tuple[int, int], level: Level) -> tuple[Framebuffer, Framebuffer]:
+        """Return what is drawn into, and what holds the picture without water, of the level's size."""
         samples = min(level.samples, self._max_samples)
-        if self._target is not None and self._target.samples != samples:
-            self._target.close()
-            self._target = None
-        if self._target is None:
+        if self._target is None or self._backdrop is None or self._target.samples != samples:
+            self._close_targets()
             self._target = Framebuffer(*size, samples=samples)
-        self._target.resize(*size)
-        return self._target
+            self._backdrop = Framebuffer(*size, samples=samples)
+        if self._backdrop.size != self._target.resize(*size):
+            self._backdrop_of = ()
+            self._backdrop.resize(*size)
+        return self._target, self._backdrop
 
     def _upload_scene(self, camera: OrbitCamera, size: tuple[int, int], marker: Cell | None) -> None:
         """Fill the uniform block; the layout is that of shaders/scene.glsl."""
@@ -156,7 +164,7 @@ class WaterView:
         longest = max(grid.extent)
         aspect = size[0] / size[1]
         tangent = math.tan(camera.fov / 2)
-        block = np.zeros((13, 4), np.float32)
+        block = np.zeros((14, 4), np.float32)
         block[0:4] = camera.projection_matrix(aspect) @ camera.view_matrix()
         block[4] = *camera.position, options.exaggeration
         block[5] = *(camera.right * tangent * aspect), size[0]
@@ -164,11 +172,12 @@ class WaterView:
         block[7] = *-camera.back, 2 * tangent / size[1]
         block[8] = grid.extent[0] / 2, grid.extent[1] / 2, DEPTH * longest, RIM * longest
         block[9] = *SUN, _tile(grid)
-        block[10] = grid.width, grid.height, grid.dx, marker is not None
+        block[10, :3] = _SUNK
+        block[11] = grid.width, grid.height, grid.dx, marker is not None
         if marker is not None:
-            block[11, :3] = *grid.to_world(*marker), options.marker_radius * grid.dx
-        block[11, 3] = options.deck
-        block[12] = *self.range, self.contour_interval if options.contours else 0.0, options.wireframe
+            block[12, :3] = *grid.to_world(*marker), options.marker_radius * grid.dx
+        block[12, 3] = options.deck
+        block[13] = *self.range, self.contour_interval if options.contours else 0.0, options.wireframe
         self._scene.fill(block, GL.GL_STREAM_DRAW)
         GL.glBindBufferBase(GL.GL_UNIFORM_BUFFER, 0, self._scene.name)
 
@@ -216,26 +225,40 @@ class WaterView:
         self._draw_sheet(program, columns, rows)
         GL.glDisable(GL.GL_BLEND)
 
-    def _draw_scene(self, texture: Texture, level: Level) -> None:
+    def _draw_backdrop(self, backdrop: Framebuffer, camera: OrbitCamera) -> None:
+        """Draw what the heights do not change; kept while nobody moves, for it costs as much as the water."""
         data = self.options.mode == Mode.DATA
-        smooth = ("BICUBIC",) if level.bicubic else ()
-        assert self._sky and self._surface and self._caustics
-        for framebuffer, unit in (
-            (self._sky, "sky_map"), (self._surface, "surface_map"), (self._caustics, "caustics_map"),
-        ):  # fmt: skip
-            assert framebuffer.texture
-            framebuffer.texture.bind(_UNITS[unit])
-        texture.bind(_UNITS["heights"])
+        state = (data, self.options.deck, *camera.position, camera.yaw, camera.pitch, camera.fov)
+        assert self._sky and self._sky.texture
+        self._sky.texture.bind(_UNITS["sky_map"])
+        if state == self._backdrop_of:
+            return
+        self._backdrop_of = state
+        backdrop.bind()
         GL.glClear(GL.GL_DEPTH_BUFFER_BIT)
-        self._use("fullscreen.vert", "background.frag", ("DATA",) if data else ())
-        GL.glDrawArrays(GL.GL_TRIANGLES, 0, 3)
         GL.glEnable(GL.GL_DEPTH_TEST)
-        if data:
-            self._bind_colours()
-        else:
+        if not data:
             self._use("basin.vert", "basin.frag")
             GL.glDrawArrays(GL.GL_TRIANGLES, 0, 48)
-        program = self._use("water.vert", "data.frag" if data else "water.frag", smooth)
+        # Last and at the far plane: only what is still empty is shaded.
+        GL.glDepthFunc(GL.GL_LEQUAL)
+        self._use("fullscreen.vert", "background.frag", ("DATA",) if data else ())
+        GL.glDrawArrays(GL.GL_TRIANGLES, 0, 3)
+        GL.glDepthFunc(GL.GL_LESS)
+        GL.glDisable(GL.GL_DEPTH_TEST)
+
+    def _draw_surface(self, texture: Texture, level: Level) -> None:
+        data = self.options.mode == Mode.DATA
+        assert self._surface and self._surface.texture and self._caustics and self._caustics.texture
+        self._surface.texture.bind(_UNITS["surface_map"])
+        self._caustics.texture.bind(_UNITS["caustics_map"])
+        texture.bind(_UNITS["heights"])
+        if data:
+            self._bind_colours()
+        program = self._use(
+            "water.vert", "data.frag" if data else "water.frag", ("BICUBIC",) if level.bicubic else ()
+        )
+        GL.glEnable(GL.GL_DEPTH_TEST)
         self._draw_sheet(program, *self._sheet(level.mesh))
         GL.glDisable(GL.GL_DEPTH_TEST)
 
@@ -277,6 +300,13 @@ class WaterView:
             self._colours_name = name
         self._colours.bind(_UNITS["colour_map"])
 
+    def _close_targets(self) -> None:
+        for framebuffer in (self._backdrop, self._target):
+            if framebuffer:
+                framebuffer.close()
+        self._backdrop = self._target = None
+        self._backdrop_of = ()
+
     def _close_passes(self) -> None:
         for framebuffer in (self._caustics, self._surface):
             if framebuffer:
@@ -286,8 +316,9 @@ class WaterView:
     def close(self) -> None:
         """Delete all GL objects; the context must be current."""
         self._range_fit.close()
+        self._close_targets()
         self._close_passes()
-        for thing in (self._target, self._sky, self._colours, self._scene, self._vertices):
+        for thing in (self._sky, self._colours, self._scene, self._vertices):
             if thing:
                 thing.close()
         self._shaders.close()
