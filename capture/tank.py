@@ -43,7 +43,7 @@ class Tank:
             raise UsageError(
                 f"solver {settings.solver!r} cannot run this: {reason}", remedy="use --solver reference"
             )
-        scratch = self.solver.scratch(*size)
+        scratch = self.solver.scratch(*size, cuda=self.device.is_cuda)
         _check_memory(
             settings,
             self.device,

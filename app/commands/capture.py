@@ -34,9 +34,11 @@ def run(args: argparse.Namespace) -> int:
     )  # before Warp is imported: bad numbers are answered at once
     from capture.frame import record_frame
     from capture.kernels import solver
+    from replay.manifest import Manifest, manifest_path
 
     path = record_frame(settings, args.output, args.device, source_fallback=args.source_fallback)
-    launches = solver(settings.solver).launches(settings.substeps)
+    cuda = Manifest.read(manifest_path(path)).device_kind == "cuda"
+    launches = solver(settings.solver).launches(settings.width, settings.height, settings.substeps, cuda=cuda)
     grid = f"{settings.width} x {settings.height} cells"
     print(f"{path}: {grid}, {settings.substeps} substeps, {launches} launches")
     if settings.frame_rate != settings.asked_frame_rate:

@@ -82,7 +82,7 @@ class Solver(abc.ABC):
         """Return `read`, `write` or `read_write` by kernel key and name of an array argument."""
 
     @abc.abstractmethod
-    def launches(self, substeps: int) -> int:
+    def launches(self, width: int, height: int, substeps: int, *, cuda: bool) -> int:
         """Return how many kernels one frame launches, `displace` included."""
 
     @abc.abstractmethod
@@ -94,10 +94,10 @@ class Solver(abc.ABC):
         """Launch all substeps of a frame, and say which two arrays hold the result.
 
         The result may lie in any two of `heights`, `heights_prev` and `scratch`. Where it lies depends on
-        `substeps` only.
+        `substeps` and the kind of device only.
         """
 
-    def scratch(self, width: int, height: int) -> Mapping[str, tuple[int, ...]]:
+    def scratch(self, width: int, height: int, *, cuda: bool) -> Mapping[str, tuple[int, ...]]:
         """Return names and shapes of the further float32 arrays that `advance` needs."""
         return {}
 

@@ -139,7 +139,7 @@ class ReferenceSolver(Solver):
             },
         }
 
-    def launches(self, substeps: int) -> int:
+    def launches(self, width: int, height: int, substeps: int, *, cuda: bool) -> int:
         """Return 1 + substeps."""
         return 1 + substeps
 

@@ -1,12 +1,12 @@
 """The same frame as the reference, one launch a substep, with kernels written for the device.
 
-CPU: a thread takes `CPU_ROWS` rows. Along a row the inner loop has no index arithmetic and no branches,
-so that the compiler turns it into vector instructions; the two border columns are handled outside it.
+CPU: a thread takes `CPU_ROWS` rows. Along a row the inner loop has no index arithmetic and no branches, so
+that the compiler turns it into vector instructions; the two border columns are handled outside it.
 
-CUDA: a thread takes `CUDA_ROWS` rows of `COLUMNS` neighbouring columns and goes down them with three rows of
-the field in registers, so that it loads each of its values once, 16 bytes at a time, and all loads are under way
-at the start. Neighbours to the west and east are read from the cache. A width that is no multiple of `COLUMNS`
-breaks the alignment of rows; there a thread takes one column.
+CUDA: a thread takes `CUDA_ROWS` rows of `COLUMNS` neighbouring columns. It loads each of its values once,
+16 bytes at a time, and all loads are under way before the first is needed. Neighbours to the west and east
+are read from the cache. A width that is no multiple of `COLUMNS` breaks the alignment of rows; there a
+thread goes down one column with three rows in registers.
 
 `displace` visits only the cells of the box around the pushed segment, not the whole grid.
 
@@ -22,7 +22,7 @@ import warp as wp
 
 from capture.kernels.base import Solver, State, TankArrays
 from capture.kernels.reference import NO_POINTER, push
-from capture.kernels.stencil import CELL, CONSTANTS, ROW
+from capture.kernels.stencil import CELL, CONSTANTS, SPAN
 
 CPU_ROWS = 16
 CUDA_ROWS = 8
@@ -50,7 +50,7 @@ SOLVE_ACCESS = {
 _CPU = (
     CONSTANTS
     + CELL
-    + ROW
+    + SPAN
     + """
     const int first = tid * CPU_ROWS;
     const int end = first + CPU_ROWS < height ? first + CPU_ROWS : height;
@@ -58,7 +58,8 @@ _CPU = (
         const size_t row = size_t(j) * width;
         const size_t north = j > 0 ? row - width : row;
         const size_t south = j < height - 1 ? row + width : row;
-        solve_row(heights_prev.data + row, heights.data + row, heights.data + north, heights.data + south);
+        solve_span(heights_prev.data + row, heights.data + row, heights.data + north, heights.data + south,
+                   0, width);
     }
 """
 )
@@ -110,7 +111,8 @@ _CUDA = (
             const float south = __ldg(field + row_at(first + r + 1));
             if (first + r < height) {
                 const size_t at = row_at(first + r);
-                before[at] = cell(before[at], centre, __ldg(field + at + west), __ldg(field + at + east), north, south);
+                const float left = __ldg(field + at + west), right = __ldg(field + at + east);
+                before[at] = cell(before[at], centre, left, right, north, south);
             }
             north = centre;
             centre = south;
@@ -142,7 +144,8 @@ def solve_strip(
     k_speed: wp.array(dtype=float),
     k_damp: wp.array(dtype=float),
     dt: wp.array(dtype=float),
-): ...
+):
+    """Replace `heights_prev` on the strip of a thread by the next field."""
 
 
 @wp.kernel(enable_backward=False, grid_stride=False)
@@ -157,6 +160,7 @@ def solve_strips(
     k_damp: wp.array(dtype=float),
     dt: wp.array(dtype=float),
 ):
+    """Advance the grid by one substep, a strip of cells a thread."""
     solve_strip(wp.tid(), columns, heights, heights_prev, width, height, inv_dx, k_speed, k_damp, dt)
 
 
@@ -185,6 +189,7 @@ def displace_box(
     magnitude: wp.array(dtype=float),
     clock: wp.array(dtype=int),
 ):
+    """Push the cells near the segment from `pointer_from` to `mouse_pos`, and advance the clock."""
     tid = wp.tid()
     if tid == 0:
         clock[0] = clock[0] + 1
@@ -217,18 +222,23 @@ class TunedSolver(Solver):
     summary = "one launch a substep, each thread a strip of cells"
 
     def kernels(self) -> tuple[wp.Kernel, ...]:
+        """Return `displace_box` and `solve_strips`."""
         return (displace_box, solve_strips)
 
     def access(self) -> Mapping[str, Mapping[str, str]]:
+        """Return how each kernel uses its arrays."""
         return {displace_box.key: DISPLACE_ACCESS, solve_strips.key: SOLVE_ACCESS}
 
-    def launches(self, substeps: int) -> int:
+    def launches(self, width: int, height: int, substeps: int, *, cuda: bool) -> int:
+        """Return 1 + substeps."""
         return 1 + substeps
 
     def displace(self, arrays: TankArrays) -> None:
+        """Launch `displace_box`."""
         launch_displace(arrays)
 
     def advance(self, arrays: TankArrays, substeps: int) -> State:
+        """Launch `solve_strips` once a substep; the fields change roles after each."""
         now, before = arrays.heights, arrays.heights_prev
         for _ in range(substeps):
             launch_solve(arrays, now, before)
