@@ -104,7 +104,7 @@ def scripted_inputs(manifest: Manifest, frame: int) -> dict[str, Any]:
         rule.dt: given[rule.dt] * (1.0 - 0.05 * (1.0 + wave)),
     }
     speed = given[rule.speed] * (1.0 + 0.4 * wave)
-    values[rule.speed] = min(speed, largest_stable(manifest, rule.speed, given | values))
+    values[rule.speed] = min(speed, largest_stable(rule, rule.speed, given | values))
     values[grid.pointer] = _pointer(grid.width, grid.height, frame)
     values["pointer_from"] = _pointer(grid.width, grid.height, frame - 1)
     return values

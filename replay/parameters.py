@@ -7,10 +7,11 @@ A specification comes from the manifest where there is one (known) and from the 
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from replay.errors import ParameterError
 
 if TYPE_CHECKING:
     from replay.graph.model import Capture
-    from replay.manifest import Manifest, ParameterEntry
+    from replay.manifest import ParameterEntry, StabilityEntry
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,15 @@ class ParameterSpec:
     logarithmic: bool = False
     editable: bool = False
 
-    @property
+    @functools.cached_property
     def full_shape(self) -> tuple[int, ...]:
         """Shape in scalars: the array's, then the element's."""
         return self.shape + self.element.inner_shape
 
-    @property
+    @functools.cached_property
     def nbytes(self) -> int:
         """Size of the whole array in bytes."""
-        return int(np.prod(self.full_shape, dtype=np.int64)) * self.element.scalar.itemsize
+        return math.prod(self.full_shape) * self.element.scalar.itemsize
 
 
 def spec_named(specs: Mapping[str, ParameterSpec], name: str) -> ParameterSpec:
@@ -82,29 +83,48 @@ def check_value(specs: Mapping[str, ParameterSpec], name: str, value: npt.ArrayL
     """Return a value as a fresh contiguous array of the parameter's scalar type and full shape.
 
     Integers are taken for floats; floats are never taken for integers, nor numbers for booleans. One
-    element is taken for an array that holds one: a scalar, or (x, y) for one vector. The manifest's minimum and maximum are for people and are
-    not enforced here: see `check_limits`.
+    element is taken for an array that holds one: a scalar, or (x, y) for one vector. The manifest's
+    minimum and maximum are for people and are not enforced here: see `check_limits`.
 
     Raises:
         ParameterError: unknown name, wrong type, wrong shape, out of the type's range, or not finite.
     """
     spec = spec_named(specs, name)
     given = _as_array(spec, value)
-    single = given.shape == () and math.prod(spec.full_shape) == 1
-    if single or (given.shape == spec.element.inner_shape and math.prod(spec.shape) == 1):
+    if given.shape != spec.full_shape and (
+        (given.shape == () and math.prod(spec.full_shape) == 1)
+        or (given.shape == spec.element.inner_shape and math.prod(spec.shape) == 1)
+    ):
         given = given.reshape(spec.full_shape)
     if given.shape != spec.full_shape:
         raise ParameterError(f"parameter {name!r} has shape {spec.full_shape}, the value has {given.shape}")
     _check_scalars(spec, given)
-    with np.errstate(over="ignore"):  # an overflow is found below, as an infinity
-        result = np.array(given, dtype=spec.element.scalar, order="C")
+    result = _converted(given, spec.element.scalar)
     if result.dtype.kind == "f" and not np.isfinite(result).all():
         _refuse_not_finite(spec, given, result)
     return result
 
 
+@np.errstate(over="ignore")  # an overflow is found afterwards, as an infinity
+def _converted(given: np.ndarray, scalar: np.dtype) -> np.ndarray:
+    return np.array(given, dtype=scalar, order="C")
+
+
 def _as_array(spec: ParameterSpec, value: npt.ArrayLike) -> np.ndarray:
     """Return a value as an array on the host, without changing its numbers."""
+    if not isinstance(value, (float, int, tuple, list, np.ndarray)):
+        value = _host_array(spec, value)
+    try:
+        given = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ParameterError(f"parameter {spec.name!r}: the value is no array: {error}") from error
+    if given.dtype.kind == "O" and all(isinstance(item, int) for item in given.flat):
+        raise ParameterError(f"parameter {spec.name!r}: an integer is beyond 64 bits")
+    return given
+
+
+def _host_array(spec: ParameterSpec, value: Any) -> Any:
+    """Return what NumPy can take of a foreign array, and refuse one on a device."""
     device = getattr(value, "device", None)
     if getattr(device, "is_cuda", False) or (
         hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__array__")
@@ -113,15 +133,7 @@ def _as_array(spec: ParameterSpec, value: npt.ArrayLike) -> np.ndarray:
             f"parameter {spec.name!r} takes a value on the host, this is on {device or 'a CUDA device'}",
             remedy="pass array.numpy(), or write into the player's view",
         )
-    if callable(getattr(value, "numpy", None)) and not isinstance(value, np.ndarray):
-        value = value.numpy()  # type: ignore[union-attr]
-    try:
-        given = np.asarray(value)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ParameterError(f"parameter {spec.name!r}: the value is no array: {error}") from error
-    if given.dtype.kind == "O" and all(isinstance(item, int) for item in given.flat):
-        raise ParameterError(f"parameter {spec.name!r}: an integer is beyond 64 bits")
-    return given
+    return value.numpy() if callable(getattr(value, "numpy", None)) else value
 
 
 def _check_scalars(spec: ParameterSpec, given: np.ndarray) -> None:
@@ -209,17 +221,16 @@ def _spec(capture: Capture, name: str, region_id: int, entry: ParameterEntry | N
     return ParameterSpec(name, ElementType.named("uint8"), (nbytes,), region_id, known=False)
 
 
-def courant(manifest: Manifest, values: Mapping[str, float]) -> float:
+def courant(stability: StabilityEntry, values: Mapping[str, float]) -> float:
     """Return how far the scheme is toward its stability limit: 1 is the limit, above it grows.
 
     The larger of a / ((2 - b)/4) and b / 2, infinite where b >= 2; a and b as in `StabilityEntry`. A
     negative speed or damping is unstable at any step and gives infinity.
 
     Args:
-        manifest: its `stability` has the names and constants.
+        stability: names and constants.
         values: speed (m^2/s^2), damping (1/s^2) and dt (s), by their names.
     """
-    stability = manifest.stability
     dt2 = values[stability.dt] ** 2
     a, b = values[stability.speed] * dt2 / stability.dx**2, values[stability.damping] * dt2
     if a < 0 or b < 0 or b >= 2:
@@ -227,11 +238,11 @@ def courant(manifest: Manifest, values: Mapping[str, float]) -> float:
     return max(4 * a / (2 - b), b / 2)
 
 
-def largest_stable(manifest: Manifest, name: str, values: Mapping[str, float]) -> float:
+def largest_stable(stability: StabilityEntry, name: str, values: Mapping[str, float]) -> float:
     """Return the largest value of one parameter, the others kept, for which `courant` is at most `margin`.
 
     Args:
-        manifest: its `stability` has the names and constants.
+        stability: names and constants.
         name: the speed's, the damping's or dt's name.
         values: the values of all three, by name; that of `name` itself is not used.
 
@@ -241,7 +252,6 @@ def largest_stable(manifest: Manifest, name: str, values: Mapping[str, float]) -
     Raises:
         ParameterError: the parameter has no part in the stability of the scheme.
     """
-    stability = manifest.stability
     m, dx2 = stability.margin, stability.dx**2
     if name == stability.dt:
         # both conditions are linear in dt^2: 4 s t/dx^2 <= m (2 - d t), and d t <= 2 m

@@ -88,19 +88,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `ripplescope` without a command name."""
     from app.version import VERSION
 
-    parser.add_argument("path", nargs="?", type=Path, metavar="PATH", help="a .wrp to open; default: the wave demo")
-    parser.add_argument("--graph", type=Path, metavar="PATH", help="the same as PATH")
-    parser.add_argument("--device", default="auto", metavar="D", help="auto, cpu, cuda or cuda:N (default: auto)")
-    parser.add_argument("--smoke", action="store_true", help="check the whole chain without a display, then exit")
-    parser.add_argument("--headless", action="store_true", help="render without a display, then exit")
-    parser.add_argument("--frames", type=count, default=60, metavar="N", help="frames to replay headless (default: 60)")
-    parser.add_argument("--size", type=window_size, default=None, metavar="WxH", help="size of window or picture")
     parser.add_argument(
-        "--click", type=click, action="append", default=[], metavar="X,Y[@FRAME]", help="push cell X,Y in FRAME"
+        "path", nargs="?", type=Path, metavar="PATH", help="a .wrp to open; default: the wave demo"
+    )
+    parser.add_argument("--graph", type=Path, metavar="PATH", help="the same as PATH")
+    parser.add_argument(
+        "--device", default="auto", metavar="D", help="auto, cpu, cuda or cuda:N (default: auto)"
+    )
+    parser.add_argument(
+        "--smoke", action="store_true", help="check the whole chain without a display, then exit"
+    )
+    parser.add_argument("--headless", action="store_true", help="render without a display, then exit")
+    parser.add_argument(
+        "--frames", type=count, default=60, metavar="N", help="frames to replay headless (default: 60)"
+    )
+    parser.add_argument(
+        "--size", type=window_size, default=None, metavar="WxH", help="size of window or picture"
+    )
+    parser.add_argument(
+        "--click",
+        type=click,
+        action="append",
+        default=[],
+        metavar="X,Y[@FRAME]",
+        help="push cell X,Y in FRAME",
     )
     parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="where the headless picture goes")
     parser.add_argument("--ui", action="store_true", help="include the panels in the headless picture")
-    parser.add_argument("--top-view", action="store_true", help="headless: the shaded top view, without OpenGL")
+    parser.add_argument(
+        "--top-view", action="store_true", help="headless: the shaded top view, without OpenGL"
+    )
     parser.add_argument(
         "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
     )

@@ -1,0 +1,178 @@
+"""Replay without a window: some frames, some pushes, a picture.
+
+The picture comes from the same renderer as the window, or, where there is no OpenGL or it is asked for,
+from the shaded top view. What the window does frame by frame is `app.loop`'s; this is the short form that
+runs to an end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from replay.errors import DisplayError, ParameterError, ReplayError, RipplescopeError, UsageError
+
+if TYPE_CHECKING:
+    from app.scene import Scene
+
+Click = tuple[float, float, int]
+DEFAULT_SIZE = (800, 600)
+
+
+def run_headless(path: Path | None, args: argparse.Namespace) -> int:
+    """Replay `args.frames` frames of a capture (recorded if none is given) and save a picture.
+
+    Args:
+        path: the capture.
+        args: `device`, `frames`, `size`, `click`, `screenshot`, `ui`, `top_view`, `param`, as
+            `app.commands.view` parses them.
+
+    Raises:
+        RipplescopeError: bad input, or a broken chain.
+    """
+    if args.screenshot is not None:
+        check_picture_path(args.screenshot)
+    if path is None:
+        from app.cache import demo_capture
+        from capture.settings import FrameSettings
+
+        path = demo_capture(FrameSettings(), args.device)
+    if args.screenshot is not None and not args.top_view:
+        from app.loop import HeadlessPlan, run_app
+
+        plan = HeadlessPlan(
+            frames=args.frames,
+            clicks=tuple(args.click),
+            screenshot=args.screenshot,
+            ui=args.ui,
+            parameters=dict(args.param),
+        )
+        try:
+            return run_app(
+                path, device=args.device, size=args.size or DEFAULT_SIZE, vsync=False, headless=plan
+            )
+        except DisplayError as error:
+            print(f"ripplescope: no OpenGL, so this is the top view ({error})", file=sys.stderr)
+    return _run_top_view(path, args)
+
+
+def _run_top_view(path: Path, args: argparse.Namespace) -> int:
+    from app.scene import open_scene
+    from app.topview import render_topview
+
+    with open_scene(path, args.device) as scene:
+        set_parameters(scene, dict(args.param))
+        pushes = plan_pushes(scene, args.click, args.frames)
+        for frame in range(args.frames):
+            cell = pushes.get(frame)
+            scene.push(None if cell is None else ((-1000.0, -1000.0), cell))
+            scene.player.launch()
+        print(f"replayed  {args.frames} frames of {scene.name} on {scene.player.device}")
+        if args.screenshot is None:
+            return 0
+        if scene.heights is None or scene.grid is None:
+            raise ReplayError(
+                f"{path} names no height field, so there is no water to picture",
+                remedy="'ripplescope inspect' shows what it holds",
+            )
+        picture = render_topview(scene.player.get(scene.heights), args.size or DEFAULT_SIZE, scene.grid.dx)
+    save_picture(args.screenshot, picture)
+    return 0
+
+
+def set_parameters(scene: Scene, values: Mapping[str, Sequence[float]]) -> None:
+    """Give parameters values from the command line.
+
+    Raises:
+        ParameterError: unknown name, wrong type or shape, outside its range, or unstable together.
+    """
+    from replay.parameters import check_limits, check_value, courant
+
+    player, manifest = scene.player, scene.capture.manifest
+    for name, numbers in values.items():
+        spec = player.parameters.get(name)
+        value: object = np.asarray(numbers, np.float64)
+        if spec is not None:
+            if spec.element.scalar.kind in "iu" and all(number.is_integer() for number in numbers):
+                value = np.asarray([int(number) for number in numbers])
+            if len(numbers) == math.prod(spec.full_shape):
+                value = np.reshape(np.asarray(value), spec.full_shape)
+        check_value(player.parameters, name, value)  # type: ignore[arg-type]
+        check_limits(player.parameters[name], numbers)
+        player.set(name, value)  # type: ignore[arg-type]
+    if manifest is not None:
+        rule = manifest.stability
+        now = {name: float(player.get(name).reshape(-1)[0]) for name in (rule.speed, rule.damping, rule.dt)}
+        share = courant(rule, now)
+        if share > 1.0:
+            listed = ", ".join(f"{name}={value:g}" for name, value in now.items())
+            raise ParameterError(
+                f"{listed} is {share:.2f} times the stability limit",
+                remedy=f"lower {rule.speed}, {rule.damping} or {rule.dt}",
+            )
+
+
+def plan_pushes(scene: Scene, clicks: Sequence[Click], frames: int) -> dict[int, tuple[float, float]]:
+    """Return the cell to push by frame. A frame has one pointer: a second click in it goes to the next.
+
+    Raises:
+        UsageError: a click lies outside the grid or after the last frame, or the capture has no pointer.
+    """
+    pushes: dict[int, tuple[float, float]] = {}
+    for x, y, frame in clicks:
+        if scene.grid is None or scene.pointer is None:
+            raise UsageError(f"--click: {scene.name} names no pointer and no height field to push")
+        if not (0 <= x <= scene.grid.width - 1 and 0 <= y <= scene.grid.height - 1):
+            raise UsageError(
+                f"--click {x:g},{y:g} is outside the grid",
+                remedy=f"give 0..{scene.grid.width - 1},0..{scene.grid.height - 1}",
+            )
+        while frame in pushes:
+            frame += 1
+        if frame >= frames:
+            raise UsageError(
+                f"--click {x:g},{y:g} in frame {frame}, but the last frame is {frames - 1}",
+                remedy="give more --frames",
+            )
+        pushes[frame] = (x, y)
+    return pushes
+
+
+def check_picture_path(path: Path) -> None:
+    """Refuse a place where a picture cannot be saved, before any work is done.
+
+    Raises:
+        UsageError: not a .png, a folder in the way, or the folder is missing or not writable.
+    """
+    import os
+
+    if path.suffix.lower() != ".png":
+        raise UsageError(f"--screenshot {path} is not a .png", remedy="name a file that ends in .png")
+    if path.is_dir():
+        raise UsageError(f"--screenshot {path} is a folder", remedy="name a file")
+    folder = path.parent
+    if not folder.is_dir():
+        raise UsageError(f"--screenshot {path}: there is no folder {folder}", remedy="make it first")
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"--screenshot {path}: {folder} is not writable")
+
+
+def save_picture(path: Path, pixels: np.ndarray) -> None:
+    """Save (height, width, 3) uint8 pixels as PNG and say so.
+
+    Raises:
+        RipplescopeError: the file cannot be written.
+    """
+    from PIL import Image
+
+    try:
+        Image.fromarray(pixels).save(path)
+    except OSError as error:
+        raise RipplescopeError(f"{path} cannot be written: {error.strerror or error}") from None
+    print(f"picture   {path} ({pixels.shape[1]}x{pixels.shape[0]})")
