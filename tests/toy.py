@@ -7,7 +7,7 @@ no name. A launch adds one to `count`.
 
 from __future__ import annotations
 
-import dataclasses
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,15 @@ import numpy as np
 
 from replay.graph.model import Capture
 from replay.graph.open import open_capture
-from replay.manifest import GridEntry, KernelEntry, Manifest, ParameterEntry, StabilityEntry
+from replay.manifest import (
+    ArgumentEntry,
+    GridEntry,
+    KernelEntry,
+    Manifest,
+    ParameterEntry,
+    StabilityEntry,
+    manifest_path,
+)
 from replay.native import import_warp
 
 SIZE = 6
@@ -45,21 +53,26 @@ def record_toy(folder: Path, device: str) -> Capture:
         inputs={"x": x, "y": y, "gain": gain, "place": place, "count": count},
         outputs={"x_out": y, "y_out": x},
     )
-    return dataclasses.replace(open_capture(path), manifest=manifest(device.partition(":")[0]))
+    manifest(device.partition(":")[0], hashlib.sha256(path.read_bytes()).hexdigest()).write(
+        manifest_path(path)
+    )
+    capture = open_capture(path)
+    assert capture.faults == () and capture.manifest is not None
+    return capture
 
 
-def manifest(device_kind: str) -> Manifest:
+def manifest(device_kind: str, digest: str = "0" * 64) -> Manifest:
     """Return the toy's manifest; `gain` and `place` are only read."""
     field = {"dtype": "float32", "shape": (SIZE,)}
     return Manifest(
         created_by="test",
         warp_version="1.19.0",
         device_kind=device_kind,
-        wrp_sha256="0" * 64,
+        wrp_sha256=digest,
         solver="toy",
         substeps=1,
         frame_rate=60.0,
-        grid=GridEntry(SIZE, 1, 1.0),
+        grid=GridEntry(SIZE, 1, 1.0, heights="x", pointer="place"),
         stability=StabilityEntry("gain", "gain", "gain", 1.0),
         parameters=(
             ParameterEntry("x", role="both", **field),
@@ -72,7 +85,19 @@ def manifest(device_kind: str) -> Manifest:
             ParameterEntry("x_out", role="output", **field),
             ParameterEntry("y_out", role="output", **field),
         ),
-        kernels=(KernelEntry("advance", ()),),
+        kernels=(
+            KernelEntry(
+                "advance",
+                (
+                    ArgumentEntry("x", "array1d[float32]", "read"),
+                    ArgumentEntry("y", "array1d[float32]", "read_write"),
+                    ArgumentEntry("gain", "array1d[float32]", "read"),
+                    ArgumentEntry("place", "array1d[vec2f]", "read"),
+                    ArgumentEntry("count", "array1d[int32]", "read_write"),
+                    ArgumentEntry("hidden", "array1d[float32]", "read_write"),
+                ),
+            ),
+        ),
         carry=(("x_out", "x"), ("y_out", "y")),
     )
 

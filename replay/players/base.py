@@ -59,7 +59,8 @@ class Player(abc.ABC):
         Args:
             name: a name in `parameters`.
             value: array-like of the parameter's shape followed by its element's inner shape; one
-                element, such as a scalar or (x, y), if the array holds one. Integers are taken for floats, never floats for integers.
+                element, such as a scalar or (x, y), if the array holds one. Integers are taken for
+                floats, never floats for integers.
 
         Raises:
             ParameterError: unknown name, or a value of another type or shape, or not finite.
