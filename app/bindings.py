@@ -9,6 +9,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from app.window import Modifiers
+
 
 class Action(enum.Enum):
     """What a user can ask for by a key, a menu or a button."""
@@ -32,15 +34,6 @@ class Action(enum.Enum):
     QUIT = "quit"
 
 
-class Modifier(enum.Flag):
-    """Keys held down with another; Command counts as CONTROL on macOS."""
-
-    NONE = 0
-    SHIFT = 1
-    CONTROL = 2
-    ALT = 4
-
-
 @dataclass(frozen=True)
 class Binding:
     """A key for an action.
@@ -56,7 +49,7 @@ class Binding:
     """
 
     key: str
-    modifiers: Modifier
+    modifiers: Modifiers
     action: Action
     shown: str
     description: str
@@ -72,7 +65,7 @@ class MouseBinding:
     description: str
 
 
-_NONE, _CONTROL, _SHIFT = Modifier.NONE, Modifier.CONTROL, Modifier.SHIFT
+_NONE, _CONTROL = Modifiers.NONE, Modifiers.CONTROL
 
 BINDINGS = (
     Binding("space", _NONE, Action.PAUSE, "Space", "Pause or go on", "Time"),
@@ -105,7 +98,7 @@ _BY_KEY = {(binding.key.lower(), binding.modifiers): binding for binding in BIND
 _BY_ACTION = {binding.action: binding for binding in reversed(BINDINGS)}
 
 
-def action_for(key: str, modifiers: Modifier, *, repeat: bool = False) -> Action | None:
+def action_for(key: str, modifiers: Modifiers, *, repeat: bool = False) -> Action | None:
     """Return what a key asks for, None if it asks for nothing."""
     binding = _BY_KEY.get((key.lower(), modifiers))
     if binding is None or (repeat and not binding.repeats):

@@ -19,14 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.settings import write_text
+from app.toml_text import to_toml
 from replay.errors import UsageError
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-BUILT_IN = Path(__file__).parent.parent / "assets" / "presets"
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,6 @@ def save_preset(label: str, values: Mapping[str, float], folder: Path, descripti
     Raises:
         UsageError: the label holds no letter or digit, there are no values, or the folder cannot be written.
     """
-    import tomli_w
-
     name = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
     if not name:
         raise UsageError(f"a preset cannot be called {label!r}", remedy="use letters or digits")
@@ -101,5 +98,5 @@ def save_preset(label: str, values: Mapping[str, float], folder: Path, descripti
         raise UsageError("this capture has no parameters that a preset could hold")
     numbers = {key: float(value) for key, value in values.items()}
     path = folder / f"{name}.toml"
-    write_text(path, tomli_w.dumps({"label": label.strip(), "description": description, "values": numbers}))
+    write_text(path, to_toml({"label": label.strip(), "description": description, "values": numbers}))
     return Preset(name, label.strip(), description, numbers, path, False)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from app.toml_text import to_toml
 from replay.errors import UsageError
 
 if sys.version_info >= (3, 11):
@@ -31,13 +32,6 @@ def config_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_config_dir("ripplescope", appauthor=False))
-
-
-def cache_folder() -> Path:
-    """Return the folder of captures that Ripplescope makes by itself; it may not exist yet."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("ripplescope", appauthor=False))
 
 
 @dataclass
@@ -129,10 +123,8 @@ def save_settings(settings: Settings, folder: Path) -> None:
     Raises:
         UsageError: the folder cannot be written.
     """
-    import tomli_w
-
     values = {item.name: getattr(settings, item.name) for item in fields(Settings) if item.name != "others"}
-    write_text(folder / "settings.toml", tomli_w.dumps({**values, **settings.others}))
+    write_text(folder / "settings.toml", to_toml({**values, **settings.others}))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,0 +1,103 @@
+"""What each action does to the app. Keys, menus and buttons all come here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.bindings import Action
+from app.state import App
+
+
+def perform(app: App, action: Action) -> None:
+    """Do what an action asks for; an error is shown, not raised."""
+    app.attempt(lambda: HANDLERS[action](app))
+
+
+def _pause(app: App) -> None:
+    if app.scene is not None:
+        app.scene.clock.paused = not app.scene.clock.paused
+
+
+def _step(app: App) -> None:
+    if app.scene is not None:
+        app.scene.clock.step_once()
+
+
+def _slower(app: App) -> None:
+    if app.scene is not None:
+        app.scene.clock.slower()
+        app.notice = f"speed ×{app.scene.clock.speed:g}"
+
+
+def _faster(app: App) -> None:
+    if app.scene is not None:
+        app.scene.clock.faster()
+        app.notice = f"speed ×{app.scene.clock.speed:g}"
+
+
+def _reset_water(app: App) -> None:
+    if app.scene is not None:
+        app.scene.reset_water()
+        app.notice = "the water is as the file holds it"
+
+
+def _next_mode(app: App) -> None:
+    if app.water is not None:
+        from app.panels.water import next_mode
+
+        next_mode(app.water)
+
+
+def _next_preset(app: App) -> None:
+    if not app.presets:
+        return
+    names = [preset.name for preset in app.presets]
+    index = (names.index(app.preset) + 1) % len(names) if app.preset in names else 0
+    app.apply_preset(app.presets[index])
+
+
+def _undo(app: App) -> None:
+    if app.scene is not None and not app.scene.editor.undo():
+        app.notice = "nothing to undo"
+
+
+def _redo(app: App) -> None:
+    if app.scene is not None and not app.scene.editor.redo():
+        app.notice = "nothing to redo"
+
+
+def _toggle_panels(app: App) -> None:
+    app.panels_shown = not app.panels_shown
+
+
+def _quit(app: App) -> None:
+    if app.popup_open or app.message:
+        app.message = ""
+        app.close_popups_asked = True
+    else:
+        app.quitting = True
+
+
+def _set(flag: str) -> Callable[[App], None]:
+    return lambda app: setattr(app, flag, True)
+
+
+HANDLERS: dict[Action, Callable[[App], None]] = {
+    Action.PAUSE: _pause,
+    Action.STEP: _step,
+    Action.SLOWER: _slower,
+    Action.FASTER: _faster,
+    Action.RESET_WATER: _reset_water,
+    Action.FRAME_VIEW: App.frame_view,
+    Action.NEXT_MODE: _next_mode,
+    Action.NEXT_PRESET: _next_preset,
+    Action.UNDO: _undo,
+    Action.REDO: _redo,
+    Action.OPEN: _set("open_asked"),
+    Action.RELOAD: lambda app: app.later(app.reload),
+    Action.TOGGLE_PANELS: _toggle_panels,
+    Action.FULL_SCREEN: lambda app: app.window.toggle_full_screen(),
+    Action.SCREENSHOT: _set("screenshot_asked"),
+    Action.HELP: _set("help_asked"),
+    Action.QUIT: _quit,
+}

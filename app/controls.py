@@ -1,0 +1,111 @@
+"""Input to effect: keys become actions, gestures on the water become pushes and camera moves.
+
+It runs once a frame, before the launch. Panels have decided before what belongs to the water
+(`app.canvas`); keys that a text field wants do nothing here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.actions import perform
+from app.bindings import Action, action_for
+from app.state import App
+from app.view.picking import pick_cell
+from app.window import (
+    Button,
+    CloseRequested,
+    Event,
+    FilesDropped,
+    KeyPressed,
+    Modifiers,
+    PointerButton,
+    PointerMoved,
+)
+
+ORBIT_SPEED = math.radians(0.35)
+"""Radians a window unit of pointer movement."""
+ZOOM_STEP = 0.88
+"""Factor on the distance for one notch of the wheel."""
+
+Viewport = tuple[float, float, float, float]
+
+
+def handle_events(app: App, events: Iterable[Event], *, typing: bool) -> None:
+    """Do what the events of a frame ask for.
+
+    Args:
+        app: the app.
+        events: what happened since the last frame.
+        typing: whether a text field has the keyboard.
+    """
+    for event in events:
+        if isinstance(event, KeyPressed):
+            if event.pressed and not typing:
+                _press_key(app, event)
+        elif isinstance(event, PointerMoved):
+            if app.push.pressed:
+                app.push.move(cell_under(app, (event.x, event.y)))
+        elif isinstance(event, PointerButton):
+            if event.button is Button.LEFT and not event.pressed:
+                app.push.release()
+        elif isinstance(event, FilesDropped):
+            for path in event.paths[:1]:
+                app.later(lambda path=path: app.open(Path(path)))
+        elif isinstance(event, CloseRequested):
+            app.quitting = True
+
+
+def handle_canvas(app: App) -> None:
+    """Do what the gestures on the water ask for, as the panels noted them."""
+    canvas, camera = app.canvas, app.camera
+    clicks, canvas.clicks = canvas.clicks, []
+    for where in clicks:
+        app.push.press(cell_under(app, where))
+        app.push.move(cell_under(app, canvas.pointer))
+        if not canvas.down[0]:
+            app.push.release()
+    if app.push.pressed and not canvas.down[0]:
+        app.push.release()
+    (dx, dy), canvas.moved = canvas.moved, (0.0, 0.0)
+    wheel, canvas.wheel = canvas.wheel, 0.0
+    viewport = water_viewport(app)
+    if dx or dy:
+        if canvas.down[2]:
+            camera.pan(*app.window.to_framebuffer(dx, dy), viewport)
+        elif canvas.down[1]:
+            camera.orbit(-dx * ORBIT_SPEED, dy * ORBIT_SPEED)
+    if wheel:
+        camera.zoom_toward(app.window.to_framebuffer(*canvas.pointer), viewport, ZOOM_STEP**wheel)
+    if not app.push.pressed:
+        app.push.move(cell_under(app, canvas.pointer) if canvas.hovered else None)
+    elif dx or dy or wheel:
+        app.push.move(cell_under(app, canvas.pointer))
+
+
+def water_viewport(app: App) -> Viewport:
+    """Return where the water is drawn, in framebuffer pixels, y down."""
+    x, y, width, height = app.canvas.rect
+    left, top = app.window.to_framebuffer(x, y)
+    right, bottom = app.window.to_framebuffer(x + width, y + height)
+    return round(left), round(top), max(round(right) - round(left), 1), max(round(bottom) - round(top), 1)
+
+
+def cell_under(app: App, where: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the cell under a place in window units, None beside the tank."""
+    if app.scene is None or app.scene.grid is None:
+        return None
+    cursor = app.window.to_framebuffer(*where)
+    return pick_cell(app.camera, cursor, water_viewport(app), app.scene.grid)
+
+
+def _press_key(app: App, event: KeyPressed) -> None:
+    modifiers = event.modifiers
+    if modifiers & Modifiers.SUPER:  # Command on a Mac
+        modifiers = (modifiers & ~Modifiers.SUPER) | Modifiers.CONTROL
+    action = action_for(event.key, modifiers, repeat=event.repeat)
+    if action is None or (app.message and action is not Action.QUIT):
+        return
+    perform(app, action)

@@ -1,0 +1,206 @@
+"""ImGui's context in our window: fonts, style, backends, one frame of panels, and their drawing.
+
+On a GLFW window with a display the native GLFW backend delivers input. Without one there is no toolkit to
+ask, so the neutral events of `app.window` are passed on instead; the panels cannot tell the difference.
+What the panels show is not known here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import imgui_bundle
+
+from app import theme
+from app.gl_platform import imgui
+from app.window import (
+    Button,
+    Event,
+    KeyPressed,
+    Modifiers,
+    PointerButton,
+    PointerMoved,
+    Scrolled,
+    Window,
+)
+
+backends = imgui.backends
+PANEL_INTERVAL = 1 / 60
+"""Seconds between two builds of the panels at least; in between the last ones are drawn again."""
+
+# Roboto (Apache-2.0), Inconsolata and Font Awesome Free (both SIL OFL 1.1) as imgui-bundle ships them.
+_FONTS = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
+_ICONS = "Font_Awesome_6_Free-Solid-900.otf"
+_BUTTONS = {Button.LEFT: 0, Button.RIGHT: 1, Button.MIDDLE: 2}
+_KEYS = {
+    "escape": "escape", "enter": "enter", "tab": "tab", "backspace": "backspace", "delete": "delete",
+    "left": "left_arrow", "right": "right_arrow", "up": "up_arrow", "down": "down_arrow", "home": "home",
+    "end": "end", "space": "space",
+}  # fmt: skip
+_SIGNS = {"period": ".", "comma": ",", "semicolon": ";", "minus": "-", "space": " "}
+
+
+class Gui:
+    """The ImGui context of a window.
+
+    Args:
+        window: with its context current; outlives this object.
+        theme_name: `dark` or `light`.
+        user_scale: the user's factor on top of the display's.
+        layout_file: where docking is remembered; None remembers nothing.
+
+    Attributes:
+        palette, colors: of the theme, for ImGui's style and for draw lists.
+        scale: how many window units one unit of the style is.
+        regular, bold, mono: the fonts.
+    """
+
+    def __init__(
+        self, window: Window, *, theme_name: str, user_scale: float = 1.0, layout_file: Path | None = None
+    ) -> None:
+        self._window = window
+        self._context = imgui.create_context()
+        self._native = window.handle is not None and not window.headless
+        io = imgui.get_io()
+        io.config_flags |= imgui.ConfigFlags_.docking_enable
+        io.config_windows_move_from_title_bar_only = True
+        io.config_error_recovery_enable_assert = False
+        io.config_error_recovery_enable_tooltip = False
+        io.set_ini_filename(str(layout_file) if layout_file is not None else None)
+        io.set_log_filename("")
+        self.regular, self.bold, self.mono = _load_fonts(io)
+        self.theme_name, self.user_scale = theme_name, user_scale
+        self.scale = 0.0
+        self.restyle()
+        if self._native:
+            backends.glfw_init_for_opengl(_address(window), True)
+        backends.opengl3_init("#version 330")
+        self._next_build = 0.0
+        self._last_build: float | None = None
+        self._built = False
+
+    def restyle(self) -> None:
+        """Take over a changed theme or scale."""
+        self.scale = self._wanted_scale()
+        self.palette = theme.apply(self.theme_name, self.scale)
+        self.colors = theme.packed(self.palette)
+
+    def feed(self, events: Iterable[Event]) -> None:
+        """Pass events on to ImGui where no native backend does."""
+        if self._native:
+            return
+        io = imgui.get_io()
+        for event in events:
+            if isinstance(event, PointerMoved):
+                io.add_mouse_pos_event(event.x, event.y)
+            elif isinstance(event, PointerButton):
+                io.add_mouse_pos_event(event.x, event.y)
+                io.add_mouse_button_event(_BUTTONS[event.button], event.pressed)
+            elif isinstance(event, Scrolled):
+                io.add_mouse_pos_event(event.x, event.y)
+                io.add_mouse_wheel_event(event.dx, event.dy)
+            elif isinstance(event, KeyPressed):
+                _feed_key(io, event)
+
+    def build(self, now: float, panels: Callable[[], None], *, force: bool = False) -> bool:
+        """Build the panels, unless that was done less than `PANEL_INTERVAL` ago; return whether it was.
+
+        Args:
+            now: wall time in seconds.
+            panels: calls ImGui; what it raises leaves a complete frame behind.
+            force: build whenever it was the last time.
+        """
+        # Half a millisecond of grace, so that a display at 60 Hz gets new panels with every frame.
+        if self._built and not force and now < self._next_build - 5e-4:
+            return False
+        self._next_build = max(self._next_build + PANEL_INTERVAL, now)
+        if self._wanted_scale() != self.scale:
+            self.restyle()
+        backends.opengl3_new_frame()
+        self._begin_platform_frame(now)
+        imgui.new_frame()
+        try:
+            panels()
+        finally:
+            imgui.render()
+            self._built = True
+        return True
+
+    def draw(self) -> None:
+        """Draw the panels as they were built last into the framebuffer that is bound."""
+        if self._built:
+            backends.opengl3_render_draw_data(imgui.get_draw_data())
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether a text field or a widget that is being moved wants the keyboard for itself."""
+        return bool(imgui.get_io().want_text_input)
+
+    def forget_layout(self) -> None:
+        """Drop what is remembered about windows; the caller builds the default layout again."""
+        imgui.internal.clear_ini_settings()
+
+    def close(self) -> None:
+        """Release the backends and the context, in this order."""
+        if self._context is None:
+            return
+        backends.opengl3_shutdown()
+        if self._native:
+            backends.glfw_shutdown()
+        imgui.destroy_context(self._context)
+        self._context = None
+
+    def _wanted_scale(self) -> float:
+        window = self._window
+        # Where window units are already scaled (macOS, Wayland), ImGui's framebuffer scale does the rest.
+        ratio = window.framebuffer_size[0] / max(window.size[0], 1) or 1.0
+        return max(0.5, round(window.content_scale / ratio * self.user_scale * 8) / 8)
+
+    def _begin_platform_frame(self, now: float) -> None:
+        if self._native:
+            backends.glfw_new_frame()
+            return
+        io = imgui.get_io()
+        width, height = self._window.size
+        columns, rows = self._window.framebuffer_size
+        io.display_size = imgui.ImVec2(width, height)
+        io.display_framebuffer_scale = imgui.ImVec2(columns / max(width, 1), rows / max(height, 1))
+        io.delta_time = 1 / 60 if self._last_build is None else max(1e-4, now - self._last_build)
+        self._last_build = now
+
+
+def _address(window: Window) -> int:
+    return ctypes.cast(window.handle, ctypes.c_void_p).value or 0
+
+
+def _load_fonts(io: imgui.IO) -> tuple[imgui.ImFont, imgui.ImFont, imgui.ImFont]:
+    """Return the regular, bold and monospaced font, each with icons; ImGui's own where files are missing."""
+    fonts = []
+    for name in ("Roboto/Roboto-Regular.ttf", "Roboto/Roboto-Bold.ttf", "Inconsolata-Medium.ttf"):
+        path = _FONTS / name
+        if not path.is_file():
+            fonts.append(io.fonts.add_font_default())
+            continue
+        fonts.append(io.fonts.add_font_from_file_ttf(str(path), theme.FONT_SIZE))
+        if (icons := _FONTS / _ICONS).is_file():
+            config = imgui.ImFontConfig()
+            config.merge_mode = True
+            config.pixel_snap_h = True
+            config.glyph_min_advance_x = theme.FONT_SIZE * 1.2
+            config.glyph_offset = imgui.ImVec2(0, 1)
+            io.fonts.add_font_from_file_ttf(str(icons), theme.FONT_SIZE * 0.87, config)
+    return fonts[0], fonts[1], fonts[2]
+
+
+def _feed_key(io: imgui.IO, event: KeyPressed) -> None:
+    io.add_key_event(imgui.Key.mod_ctrl, bool(event.modifiers & Modifiers.CONTROL))
+    io.add_key_event(imgui.Key.mod_shift, bool(event.modifiers & Modifiers.SHIFT))
+    name = _KEYS.get(event.key, event.key.lower())
+    key = getattr(imgui.Key, f"_{name}" if name.isdigit() else name, None)
+    if key is not None:
+        io.add_key_event(key, event.pressed)
+    sign = _SIGNS.get(event.key, event.key if len(event.key) == 1 else "")
+    if sign and event.pressed and not event.modifiers & Modifiers.CONTROL:
+        io.add_input_characters_utf8(sign.lower())

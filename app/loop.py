@@ -1,0 +1,301 @@
+"""The running app: opens the window, runs one frame after the other, closes everything in order.
+
+`run_app` is the entry of the command line, in a window or headless; `run_frame` is one frame, top to bottom.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.applog import Level, LogHandler
+from app.controls import handle_canvas, handle_events, water_viewport
+from app.gl_platform import GL
+from app.settings import Settings, config_folder, load_settings
+from app.simclock import Stage
+from app.state import App
+from app.window import Event
+from replay.errors import RipplescopeError
+from replay.parameters import check_limits, spec_named
+
+if TYPE_CHECKING:
+    from app.gui import Gui
+    from app.panels.desk import Desk
+
+Clock = Callable[[], float]
+MINIMIZED_PAUSE = 0.03
+DISK_INTERVAL = 1.0
+
+
+@dataclass(frozen=True)
+class HeadlessPlan:
+    """What to do without a display. For `ripplescope --headless` and for tests.
+
+    Attributes:
+        frames: launches to replay, one a picture.
+        clicks: (column, row, frame): pushes of one launch, in cell coordinates.
+        screenshot: where the picture after the last frame goes, None for nowhere.
+        ui: whether the panels are in the picture.
+    """
+
+    frames: int = 60
+    clicks: tuple[tuple[float, float, int], ...] = ()
+    screenshot: Path | None = None
+    ui: bool = False
+
+
+def run_app(
+    path: Path | None,
+    *,
+    device: str = "auto",
+    size: tuple[int, int] | None = None,
+    vsync: bool = True,
+    params: Mapping[str, tuple[float, ...]] | None = None,
+    headless: HeadlessPlan | None = None,
+    clock: Clock = time.perf_counter,
+) -> int:
+    """Open a capture in a window and run until the user ends it, or carry out a headless plan.
+
+    Args:
+        path: the `.wrp` file; None opens the wave demo, recorded if need be.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        size: of the window; None takes the remembered one.
+        vsync: wait for the display.
+        params: values by name.
+        headless: what to do without a display.
+        clock: wall time in seconds.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        DisplayError: no window or no OpenGL.
+        RipplescopeError: headless: the capture cannot be opened or a value cannot be set.
+    """
+    from app.gui import Gui
+    from app.panels.desk import Desk
+    from app.window import open_window
+
+    config = config_folder() if headless is None else None
+    settings, complaint = load_settings(config) if config is not None else (Settings(), "")
+    size = size or (settings.window_width, settings.window_height)
+    with ExitStack() as stack:
+        window = stack.enter_context(
+            open_window(size, "Ripplescope", headless=headless is not None, vsync=vsync)
+        )
+        app = App(window, settings, device=device, config=config)
+        stack.callback(app.close)
+        handler = LogHandler(app.log)
+        logging.getLogger().addHandler(handler)
+        stack.callback(logging.getLogger().removeHandler, handler)
+        if complaint:
+            app.tell(complaint, Level.WARNING)
+        app.log.add(f"OpenGL {window.gl_version} on {window.gl_renderer}")
+        gui = desk = None
+        if headless is None or headless.ui:
+            layout = config / "layout.ini" if config is not None else None
+            gui = Gui(window, theme_name=settings.theme, user_scale=settings.ui_scale, layout_file=layout)
+            stack.callback(gui.close)
+            desk = Desk(app, gui)
+        if headless is not None:
+            open_first(app, path, params or {})
+            return _run_plan(app, gui, desk, headless)
+        app.attempt(lambda: open_first(app, path, params or {}))
+        looked = clock()
+        while not (app.quitting or window.should_close):
+            app.attempt(lambda: run_frame(app, gui, desk, clock))
+            app.attempt(app.poll_recapture)
+            if clock() - looked > DISK_INTERVAL:
+                looked = clock()
+                look_around(app)
+        settings.window_width, settings.window_height = (max(side, 64) for side in window.size)
+        app.save_settings()
+    return 0
+
+
+def run_frame(
+    app: App, gui: Gui | None, desk: Desk | None, clock: Clock, *, launches: int | None = None
+) -> None:
+    """One frame: poll, input, upload, launch, transfer, draw, panels, swap.
+
+    Args:
+        app: the app.
+        gui, desk: the panels, None without any.
+        clock: wall time in seconds.
+        launches: how many; None for what simulated time asks for, at most one build of panels in
+            `PANEL_INTERVAL` included.
+    """
+    times = app.times
+    times.begin(clock())
+    events = app.window.poll()
+    times.lap(Stage.POLL, clock())
+    handle_input(app, gui, events)
+    times.lap(Stage.INPUT, clock())
+    upload(app)
+    times.lap(Stage.UPLOAD, clock())
+    done = launch(app, clock() if launches is None else None, launches or 0)
+    cost = times.lap(Stage.LAUNCH, clock())
+    transfer(app)
+    cost += times.lap(Stage.TRANSFER, clock())
+    settle(app, done, cost)
+    draw_water(app, gui)
+    times.lap(Stage.DRAW, clock())
+    draw_panels(app, gui, desk, clock(), every_frame=launches is not None)
+    times.lap(Stage.PANELS, clock())
+    app.window.swap()
+    times.lap(Stage.SWAP, clock())
+    app.frame += 1
+
+
+def handle_input(app: App, gui: Gui | None, events: list[Event]) -> None:
+    """Do what was asked for by events, by gestures on the water, and for later."""
+    if gui is not None:
+        gui.feed(events)
+    handle_events(app, events, typing=gui is not None and gui.takes_keys)
+    handle_canvas(app)
+    app.do_later()
+
+
+def upload(app: App) -> None:
+    """Give the player the values that the user changed."""
+    if app.scene is not None:
+        app.scene.editor.upload(app.scene.player)
+
+
+def launch(app: App, now: float | None, count: int) -> int:
+    """Launch what is due at wall time `now`, or `count` times without a time; return how often."""
+    scene = app.scene
+    if scene is None:
+        return 0
+    if now is not None:
+        count = scene.clock.due(now)
+    try:
+        for segment in app.push.segments(count):
+            scene.push(segment)
+            scene.player.launch()
+        if count and scene.check_finite(app.frame):
+            scene.clock.paused = True
+    except RipplescopeError:
+        scene.clock.paused = True
+        raise
+    return count
+
+
+def transfer(app: App) -> None:
+    """Bring the heights to OpenGL."""
+    if app.transfer is not None:
+        app.transfer.update()
+
+
+def settle(app: App, launches: int, seconds: float) -> None:
+    """Tell simulated time what the launches cost."""
+    if app.scene is not None:
+        app.scene.clock.spent(launches, seconds)
+
+
+def draw_water(app: App, gui: Gui | None) -> None:
+    """Draw the water into its place in the window."""
+    if min(app.window.framebuffer_size) == 0:
+        return
+    app.window.bind()
+    GL.glClearColor(*(gui.palette.background if gui is not None else (0.0, 0.0, 0.0, 1.0)))
+    GL.glClear(GL.GL_COLOR_BUFFER_BIT)
+    if app.water is None or app.transfer is None or app.scene is None:
+        return
+    radius = app.scene.editor.values.get("radius")
+    if radius is not None:
+        app.water.options.marker_radius = float(radius[0])
+    app.water.draw(app.transfer.texture, app.camera, water_viewport(app), app.push.cell)
+
+
+def draw_panels(app: App, gui: Gui | None, desk: Desk | None, now: float, *, every_frame: bool) -> None:
+    """Build the panels if it is time, draw them, and take the screenshot that was asked for."""
+    if min(app.window.framebuffer_size) == 0:
+        time.sleep(MINIMIZED_PAUSE)
+        return
+    if gui is not None and desk is not None:
+        gui.build(now, desk.draw, force=every_frame)
+        app.window.bind()
+        gui.draw()
+    if app.screenshot_asked:
+        app.screenshot_asked = False
+        app.attempt(lambda: save_screenshot(app, screenshot_path()))
+
+
+def save_screenshot(app: App, path: Path) -> None:
+    """Write what the window shows into a PNG file.
+
+    Raises:
+        RipplescopeError: it cannot be written.
+    """
+    from app.view.screenshot import read_pixels, save_png
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_png(path, read_pixels(app.window.framebuffer, app.window.framebuffer_size))
+    app.tell(f"saved {path}")
+
+
+def screenshot_path() -> Path:
+    """Return a file name by date and time in the user's folder for pictures."""
+    import platformdirs
+
+    return (
+        Path(platformdirs.user_pictures_dir())
+        / "Ripplescope"
+        / time.strftime("ripplescope-%Y%m%d-%H%M%S.png")
+    )
+
+
+def open_first(app: App, path: Path | None, params: Mapping[str, tuple[float, ...]]) -> None:
+    """Open the capture that the command line names, or the wave demo, and set its values.
+
+    Raises:
+        RipplescopeError: it cannot be opened, or a value does not fit.
+    """
+    if path is None:
+        from app.cache import demo_capture
+        from capture.frame import FrameSettings
+
+        path = demo_capture(FrameSettings(), app.device)
+    app.open(path)
+    assert app.scene is not None
+    for name, value in params.items():
+        spec = spec_named(app.scene.player.parameters, name)
+        if name in app.scene.editor.values:
+            check_limits(spec, value)
+            app.scene.editor.apply({name: value})
+        else:
+            app.scene.player.set(name, np.asarray(value, spec.element.scalar).reshape(spec.full_shape))
+
+
+def look_around(app: App) -> None:
+    """What is looked at once a second: the file on disk, the window's title, the capture in the making."""
+    scene = app.scene
+    if scene is None:
+        return
+    scene.look_at_disk()
+    grid = f"{scene.grid.width}×{scene.grid.height} · " if scene.grid is not None else ""
+    app.window.set_title(
+        f"{scene.name} · {grid}{scene.player.device_name} · {app.times.rate:.0f} fps · Ripplescope"
+    )
+
+
+def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan) -> int:
+    for frame in range(plan.frames):
+        for column, row, when in plan.clicks:
+            if when == frame:
+                app.push.press((column, row))
+        run_frame(app, gui, desk, time.perf_counter, launches=1)
+        app.push.release()
+    if app.message:
+        raise RipplescopeError(app.message)
+    if plan.screenshot is not None:
+        save_screenshot(app, plan.screenshot)
+    return 0

@@ -1,0 +1,1 @@
+"""The panels, one file each. `app.panels.desk` puts them on the screen."""

@@ -1,0 +1,70 @@
+"""The water's place in the window: the item that takes the pointer where no panel is, and what floats on it.
+
+The item decides by ImGui's hover and active state, so that nothing on a panel or in a popup reaches the
+water. What a press does is not decided here: `app.controls` reads what this notes in `app.canvas`.
+"""
+
+from __future__ import annotations
+
+from app.gl_platform import imgui
+from app.gui import Gui
+from app.panels.toolbar import Toolbar
+from app.state import App, Rect
+
+_FLAGS = (
+    imgui.WindowFlags_.no_decoration
+    | imgui.WindowFlags_.no_move
+    | imgui.WindowFlags_.no_saved_settings
+    | imgui.WindowFlags_.no_background
+    | imgui.WindowFlags_.no_docking
+    | imgui.WindowFlags_.no_bring_to_front_on_focus
+    | imgui.WindowFlags_.no_nav_focus
+    | imgui.WindowFlags_.no_scroll_with_mouse
+)
+_BUTTONS = (
+    imgui.ButtonFlags_.mouse_button_left
+    | imgui.ButtonFlags_.mouse_button_right
+    | imgui.ButtonFlags_.mouse_button_middle
+)
+
+
+class CanvasItem:
+    """The invisible item over the water."""
+
+    def __init__(self) -> None:
+        self._toolbar = Toolbar()
+
+    def draw(self, app: App, gui: Gui, rect: Rect) -> None:
+        """Build it over a rectangle in window units."""
+        x, y, width, height = rect
+        app.canvas.rect = rect
+        imgui.set_next_window_pos((x, y))
+        imgui.set_next_window_size((width, height))
+        imgui.push_style_var(imgui.StyleVar_.window_padding, (0.0, 0.0))
+        imgui.push_style_var(imgui.StyleVar_.window_min_size, (1.0, 1.0))
+        imgui.begin("##canvas", None, _FLAGS)
+        imgui.pop_style_var(2)
+        imgui.set_next_item_allow_overlap()
+        imgui.invisible_button("water", (max(width, 1.0), max(height, 1.0)), _BUTTONS)
+        _note(app)
+        self._toolbar.draw(app, gui, rect)
+        imgui.end()
+
+
+def _note(app: App) -> None:
+    canvas, io = app.canvas, imgui.get_io()
+    canvas.hovered = imgui.is_item_hovered()
+    active = imgui.is_item_active()
+    canvas.pointer = (io.mouse_pos.x, io.mouse_pos.y)
+    for button in range(3):
+        if (canvas.hovered or active) and imgui.is_mouse_clicked(button):
+            canvas.down[button] = True
+            if button == 0:
+                where = io.mouse_clicked_pos[0]
+                canvas.clicks.append((where.x, where.y))
+        elif canvas.down[button] and not imgui.is_mouse_down(button):
+            canvas.down[button] = False
+    if canvas.down[1] or canvas.down[2]:
+        canvas.moved = (canvas.moved[0] + io.mouse_delta.x, canvas.moved[1] + io.mouse_delta.y)
+    if canvas.hovered:
+        canvas.wheel += io.mouse_wheel

@@ -1,0 +1,128 @@
+"""The whole screen of panels: menu, status bar, docked panels, the water's place, popups.
+
+The default layout is built here and remembered by ImGui in the user's configuration folder. A panel that
+fails is told in the log and leaves the others alone.
+"""
+
+from __future__ import annotations
+
+from app.gl_platform import imgui
+from app.gui import Gui
+from app.panels.canvas import CanvasItem
+from app.panels.events import EventsPanel
+from app.panels.graph import GraphPanel
+from app.panels.log import LogPanel
+from app.panels.menu import MenuBar
+from app.panels.parameters import ParametersPanel
+from app.panels.performance import PerformancePanel
+from app.panels.popups import Popups
+from app.panels.statusbar import StatusBar
+from app.panels.water import WaterPanel
+from app.panels.widgets import Panel
+from app.state import App, Rect
+
+internal = imgui.internal
+LAYOUT_VERSION = 1
+
+
+class Desk:
+    """Everything that ImGui shows."""
+
+    def __init__(self, app: App, gui: Gui) -> None:
+        self._app, self._gui = app, gui
+        self.panels: tuple[Panel, ...] = (
+            ParametersPanel(),
+            WaterPanel(),
+            GraphPanel(),
+            EventsPanel(),
+            PerformancePanel(),
+            LogPanel(),
+        )
+        self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}
+        self._canvas = CanvasItem()
+        self._menu = MenuBar([panel.name for panel in self.panels])
+        self._status = StatusBar()
+        self._popups = Popups()
+
+    def draw(self) -> None:
+        """Build everything for this frame."""
+        app, gui = self._app, self._gui
+        dock = imgui.get_id("desk")
+        shown = app.panels_shown
+        if shown:
+            self._guarded(lambda: self._menu.draw(app, gui))
+            self._guarded(lambda: self._status.draw(app, gui))
+        if app.layout_reset_asked or internal.dock_builder_get_node(dock) is None:
+            app.layout_reset_asked = False
+            self._default_layout(dock)
+        flags = imgui.DockNodeFlags_.passthru_central_node
+        if not shown:
+            flags |= imgui.DockNodeFlags_.keep_alive_only
+        imgui.dock_space_over_viewport(dock, None, flags)
+        rect = self._water_rect(dock) if shown else _whole()
+        self._guarded(lambda: self._canvas.draw(app, gui, rect))
+        if shown:
+            for panel in self.panels:
+                if panel.name not in app.closed_panels:
+                    self._draw_panel(panel)
+        self._guarded(lambda: self._popups.draw(app, gui))
+
+    def _draw_panel(self, panel: Panel) -> None:
+        app = self._app
+        opened, stays = imgui.begin(self._titles[panel.name], True)
+        if opened:
+            self._guarded(lambda: panel.draw(app, self._gui))
+        imgui.end()
+        if not stays:
+            app.closed_panels.add(panel.name)
+            app.save_settings()
+
+    def _guarded(self, work) -> None:
+        state = internal.ErrorRecoveryState()
+        internal.error_recovery_store_state(state)
+        try:
+            work()
+        except Exception as error:  # a fault in one panel is a message, not the end
+            internal.error_recovery_try_to_recover_state(state)
+            self._app.fail(error)
+
+    def _water_rect(self, dock: int) -> Rect:
+        node = internal.dock_builder_get_central_node(dock)
+        if node is None:
+            return _whole()
+        return node.pos.x, node.pos.y, node.size.x, node.size.y
+
+    def _default_layout(self, dock: int) -> None:
+        viewport = imgui.get_main_viewport()
+        width, height = viewport.work_size.x, viewport.work_size.y
+        internal.dock_builder_remove_node(dock)
+        internal.dock_builder_add_node(dock, internal.DockNodeFlagsPrivate_.dock_space)
+        internal.dock_builder_set_node_pos(dock, viewport.work_pos)
+        internal.dock_builder_set_node_size(dock, viewport.work_size)
+        scale = self._gui.scale
+
+        def share(units: float, whole: float, most: float) -> float:
+            return min(units * scale / max(whole, 1.0), most)
+
+        def split(node: int, side: imgui.Dir, ratio: float) -> tuple[int, int]:
+            result = internal.dock_builder_split_node(node, side, ratio)
+            return result.id_at_dir, result.id_at_opposite_dir
+
+        left, rest = split(dock, imgui.Dir.left, share(296, width, 0.3))
+        bottom, rest = split(rest, imgui.Dir.down, share(196, height, 0.3))
+        right, _ = split(rest, imgui.Dir.right, share(310, width - 296 * scale, 0.36))
+        events, graph = split(right, imgui.Dir.down, 0.45)
+        log, performance = split(bottom, imgui.Dir.right, 0.40)
+        places = {
+            "Parameters": left, "Water": left, "Graph": graph, "Events": events,
+            "Performance": performance, "Log": log,
+        }  # fmt: skip
+        for name, node in places.items():
+            internal.dock_builder_dock_window(self._titles[name], node)
+        internal.dock_builder_finish(dock)
+        self._app.closed_panels.clear()
+
+
+def _whole() -> Rect:
+    viewport = imgui.get_main_viewport()
+    return viewport.pos.x, viewport.pos.y, viewport.size.x, viewport.size.y

@@ -1,0 +1,248 @@
+"""The parameters of the open capture: one row each, the stability gauge, presets, undo and redo.
+
+What can be set and what cannot is `app.editor`'s business; here are widgets only.
+"""
+
+from __future__ import annotations
+
+import math
+
+from imgui_bundle import icons_fontawesome_6 as fa
+
+from app.actions import perform
+from app.bindings import Action
+from app.editor import ParameterEditor
+from app.gl_platform import imgui
+from app.gui import Gui
+from app.panels.frame_form import FrameForm
+from app.panels.preset_row import PresetRow
+from app.panels.widgets import Kept, caption, hint, icon_button, right_align, shape_text, tooltip
+from app.state import App
+from replay.parameters import ParameterSpec
+
+_CLAMP = imgui.SliderFlags_.always_clamp | imgui.SliderFlags_.no_round_to_format
+_LOGARITHMIC = _CLAMP | imgui.SliderFlags_.logarithmic
+_CLEAR = (0.0, 0.0, 0.0, 0.0)
+_UNDO = hint("Undo", Action.UNDO)
+_REDO = hint("Redo", Action.REDO)
+
+
+class ParametersPanel:
+    """The panel."""
+
+    name = "Parameters"
+    icon = fa.ICON_FA_SLIDERS
+
+    def __init__(self) -> None:
+        self._frame = FrameForm()
+        self._presets = PresetRow()
+        self._gauge = Kept()
+        self._typed: dict[str, tuple[float, ...]] = {}
+
+    def draw(self, app: App, gui: Gui) -> None:
+        """Build the inside of the panel's window."""
+        if app.scene is None:
+            caption(gui, "Open a capture to see its parameters.")
+            return
+        editor = app.scene.editor
+        self._buttons(app, gui, editor)
+        self._presets.draw(app, gui)
+        imgui.dummy((0.0, 2 * gui.scale))
+        if not editor.names:
+            caption(gui, "This capture names no small arrays to move.")
+        for name in editor.names:
+            imgui.push_id(name)
+            self._row(app, gui, editor, name)
+            imgui.pop_id()
+        self._stability(gui, editor)
+        self._frame.draw(app, gui)
+
+    def _buttons(self, app: App, gui: Gui, editor: ParameterEditor) -> None:
+        if icon_button(gui, f"{fa.ICON_FA_ROTATE_LEFT}##undo", _UNDO, enabled=editor.can_undo, quiet=False):
+            perform(app, Action.UNDO)
+        imgui.same_line(0.0, 4 * gui.scale)
+        if icon_button(gui, f"{fa.ICON_FA_ROTATE_RIGHT}##redo", _REDO, enabled=editor.can_redo, quiet=False):
+            perform(app, Action.REDO)
+        imgui.same_line(0.0, 4 * gui.scale)
+        if icon_button(gui, f"{fa.ICON_FA_COPY}##copy", "Copy as a command line", quiet=False):
+            imgui.set_clipboard_text(editor.command_line(str(app.scene.capture.path)))  # type: ignore[union-attr]
+            app.tell("copied the command line to the clipboard")
+        label = f"{fa.ICON_FA_ERASER}  Reset all"
+        right_align(imgui.calc_text_size(label).x + 16 * gui.scale)
+        if imgui.button(label):
+            editor.reset()
+        tooltip("Give every parameter its default")
+
+    def _row(self, app: App, gui: Gui, editor: ParameterEditor, name: str) -> None:
+        spec, value = editor.specs[name], editor.values[name]
+        imgui.text_unformatted(spec.label or name)
+        if imgui.is_item_hovered():
+            tooltip(_about(spec))
+        if spec.unit:
+            imgui.same_line(0.0, 6 * gui.scale)
+            caption(gui, spec.unit)
+        if not editor.is_default(name):
+            side = imgui.get_text_line_height()
+            right_align(side + 6 * gui.scale)
+            imgui.push_style_var(imgui.StyleVar_.frame_padding, (3 * gui.scale, 0.0))
+            if icon_button(gui, f"{fa.ICON_FA_ROTATE_LEFT}##default", "Back to the default"):
+                editor.reset([name])
+            imgui.pop_style_var()
+        if len(value) == 1 and spec.element.scalar.kind == "f":
+            self._number(app, gui, editor, name, spec, float(value[0]))
+        else:
+            self._numbers(app, editor, name, spec, value)
+        imgui.dummy((0.0, 3 * gui.scale))
+
+    def _number(
+        self, app: App, gui: Gui, editor: ParameterEditor, name: str, spec: ParameterSpec, value: float
+    ) -> None:
+        width = imgui.get_content_region_avail().x
+        if spec.minimum is not None and spec.maximum is not None:
+            field = 84 * gui.scale
+            imgui.set_next_item_width(max(width - field - 8 * gui.scale, 40.0))
+            self._slider(gui, editor, name, spec, value)
+            imgui.same_line(0.0, 8 * gui.scale)
+            imgui.set_next_item_width(field)
+        else:
+            imgui.set_next_item_width(width)
+        changed, typed = imgui.input_float("##field", value, 0.0, 0.0, _number_format(value))
+        if changed:
+            self._typed[name] = (typed,)
+        if imgui.is_item_deactivated_after_edit() and name in self._typed:
+            self._set(app, editor, name, self._typed.pop(name))
+
+    def _slider(
+        self, gui: Gui, editor: ParameterEditor, name: str, spec: ParameterSpec, value: float
+    ) -> None:
+        """A slider of ImGui's for the behaviour, with a track of ours over it for the look."""
+        low, high = float(spec.minimum or 0.0), float(spec.maximum or 0.0)
+        logarithmic = spec.logarithmic and low > 0
+        for color in _SLIDER_COLORS:
+            imgui.push_style_color(color, _CLEAR)
+        changed, moved = imgui.slider_float(
+            "##slider", value, low, high, "", _LOGARITHMIC if logarithmic else _CLAMP
+        )
+        imgui.pop_style_color(len(_SLIDER_COLORS))
+        if changed:
+            editor.move(name, moved)
+            value = editor.values[name][0]
+        active = imgui.is_item_active()
+        if imgui.is_item_deactivated_after_edit():
+            editor.settle()
+        if active and imgui.get_io().want_text_input:
+            return  # Ctrl+click turned it into a text field
+        hovered = active or imgui.is_item_hovered()
+        limit = editor.limits(name)[1]
+
+        def place(number: float) -> float:
+            if logarithmic:
+                number = math.log(max(number, low) / low) / math.log(high / low)
+            else:
+                number = (number - low) / (high - low) if high > low else 0.0
+            return min(max(number, 0.0), 1.0)
+
+        corner, size, colors = imgui.get_item_rect_min(), imgui.get_item_rect_size(), gui.colors
+        radius = 6.5 * gui.scale
+        start, span = corner.x + radius, size.x - 2 * radius
+        y, half = corner.y + size.y / 2, 2 * gui.scale
+        x = start + span * place(value)
+        draw = imgui.get_window_draw_list()
+        draw.add_rect_filled((start, y - half), (start + span, y + half), colors.field_hovered, half)
+        if limit is not None and limit < high:
+            edge = start + span * place(limit)
+            draw.add_rect_filled((edge, y - half), (start + span, y + half), colors.danger, half)
+        draw.add_rect_filled((start, y - half), (x, y + half), colors.accent, half)
+        home = start + span * place(editor.defaults[name][0])
+        draw.add_line((home, y + 5 * gui.scale), (home, y + 9 * gui.scale), colors.muted, gui.scale)
+        draw.add_circle_filled((x, y), radius, colors.accent_strong if hovered else colors.accent)
+        draw.add_circle_filled((x, y), radius - 3 * gui.scale, colors.panel)
+
+    def _numbers(
+        self, app: App, editor: ParameterEditor, name: str, spec: ParameterSpec, value: tuple[float, ...]
+    ) -> None:
+        """Fields for an array: floats or whole numbers, four in a row."""
+        whole = spec.element.scalar.kind in "iub"
+        columns = min(len(value), 4)
+        width = imgui.get_content_region_avail().x
+        spacing = imgui.get_style().item_inner_spacing.x
+        typed = list(self._typed.get(name, value))
+        for index, number in enumerate(value):
+            if index % columns:
+                imgui.same_line(0.0, spacing)
+            imgui.set_next_item_width((width - spacing * (columns - 1)) / columns)
+            imgui.push_id(index)
+            if whole:
+                changed, new = imgui.input_int("##n", _int32(number), 0, 0)
+            else:
+                changed, new = imgui.input_float("##n", float(number), 0.0, 0.0, _number_format(number))
+            if changed:
+                typed[index] = new
+                self._typed[name] = tuple(typed)
+            if imgui.is_item_deactivated_after_edit() and name in self._typed:
+                self._set(app, editor, name, self._typed.pop(name))
+            imgui.pop_id()
+
+    @staticmethod
+    def _set(app: App, editor: ParameterEditor, name: str, value: tuple[float, ...]) -> None:
+        for message in editor.apply({name: value}):
+            app.tell(message)
+
+    def _stability(self, gui: Gui, editor: ParameterEditor) -> None:
+        share = editor.courant
+        if share is None:
+            return
+        colors, scale = gui.colors, gui.scale
+        color = colors.good if share < 0.8 else colors.warning if share < 0.95 else colors.danger
+        imgui.text_unformatted("Stability")
+        imgui.same_line(0.0, 6 * scale)
+        caption(gui, "Courant number to its limit")
+        text = str(self._gauge.get(share, lambda: f"{share:.0%}"))
+        right_align(imgui.calc_text_size(text).x)
+        imgui.text_unformatted(text)
+        width, height = imgui.get_content_region_avail().x, 6 * scale
+        corner = imgui.get_cursor_screen_pos()
+        draw = imgui.get_window_draw_list()
+        end = corner.x + width
+        draw.add_rect_filled((corner.x, corner.y), (end, corner.y + height), colors.field_hovered, height / 2)
+        filled = corner.x + max(min(share, 1.0) * width, height)
+        draw.add_rect_filled((corner.x, corner.y), (filled, corner.y + height), color, height / 2)
+        imgui.dummy((width, height))
+        tooltip(
+            "How far the scheme is toward the point where waves grow without end. Sliders stop just before; "
+            "the red part of a slider lies beyond."
+        )
+        imgui.dummy((0.0, 4 * scale))
+
+
+_SLIDER_COLORS = (
+    imgui.Col_.frame_bg,
+    imgui.Col_.frame_bg_hovered,
+    imgui.Col_.slider_grab,
+    imgui.Col_.slider_grab_active,
+)
+_FORMATS: dict[int, str] = {}
+
+
+def _number_format(value: float) -> str:
+    """Return a format that shows six significant digits without useless zeros or exponents."""
+    return "%.4g" if value and not 1e-3 <= abs(value) < 1e4 else "%.6g"
+
+
+def _int32(value: float) -> int:
+    return max(min(int(value), 2**31 - 1), -(2**31))
+
+
+_ABOUT: dict[ParameterSpec, str] = {}
+
+
+def _about(spec: ParameterSpec) -> str:
+    kept = _ABOUT.get(spec)
+    if kept is None:
+        kept = f"{spec.name}: {spec.element.name}[{shape_text(spec.shape)}]"
+        if spec.minimum is not None and spec.maximum is not None:
+            kept += f", {spec.minimum:g} to {spec.maximum:g} {spec.unit}".rstrip()
+        if not spec.known:
+            kept += "\ntype and shape are inferred from the file"
+        _ABOUT[spec] = kept
+    return kept

@@ -1,0 +1,116 @@
+"""Small pieces that several panels share: texts kept between frames, buttons, captions.
+
+Panels are rebuilt up to 60 times a second, so texts made from numbers are made when the numbers change and
+not when they are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Protocol
+
+from app.bindings import Action, shown_key
+from app.gl_platform import imgui
+from app.gui import Gui
+from app.state import App
+
+
+class Panel(Protocol):
+    """What the desk expects of a panel.
+
+    Attributes:
+        name: how it is called in menus and remembered.
+        icon: its sign from the icon font.
+    """
+
+    name: str
+    icon: str
+
+    def draw(self, app: App, gui: Gui) -> None:
+        """Build the inside of the panel's window."""
+
+
+class Kept:
+    """A value that is made anew only when its key changes."""
+
+    def __init__(self) -> None:
+        self._key: Hashable = object()
+        self._value: object = None
+
+    def get(self, key: Hashable, make: Callable[[], object]) -> object:
+        """Return the value for a key."""
+        if key != self._key:
+            self._key, self._value = key, make()
+        return self._value
+
+
+def caption(gui: Gui, text: str) -> None:
+    """A muted text."""
+    imgui.push_style_color(imgui.Col_.text, gui.palette.muted)
+    imgui.text_unformatted(text)
+    imgui.pop_style_color()
+
+
+def heading(gui: Gui, text: str) -> None:
+    """A bold text on a line of its own."""
+    imgui.push_font(gui.bold, 0.0)
+    imgui.text_unformatted(text)
+    imgui.pop_font()
+
+
+def tooltip(text: str) -> None:
+    """Explain the last item when the pointer rests on it, also if it is disabled."""
+    if imgui.is_item_hovered(imgui.HoveredFlags_.for_tooltip | imgui.HoveredFlags_.allow_when_disabled):
+        imgui.begin_tooltip()
+        imgui.push_text_wrap_pos(imgui.get_font_size() * 22)
+        imgui.text_unformatted(text)
+        imgui.pop_text_wrap_pos()
+        imgui.end_tooltip()
+
+
+def hint(text: str, action: Action) -> str:
+    """Return a tooltip's text with the key of the action that it explains."""
+    key = shown_key(action)
+    return f"{text}  ({key})" if key else text
+
+
+def icon_button(gui: Gui, label: str, text: str, *, enabled: bool = True, quiet: bool = True) -> bool:
+    """A button with an icon; returns whether it was pressed.
+
+    Args:
+        label: icon and ImGui id, as `icon##id`.
+        text: the tooltip.
+        enabled: greyed out if not.
+        quiet: without a background until the pointer is over it.
+    """
+    if not enabled:
+        imgui.begin_disabled()
+    if quiet:
+        imgui.push_style_color(imgui.Col_.button, (0.0, 0.0, 0.0, 0.0))
+    pressed = imgui.button(label)
+    if quiet:
+        imgui.pop_style_color()
+    if not enabled:
+        imgui.end_disabled()
+    tooltip(text)
+    return pressed and enabled
+
+
+def right_align(width: float) -> None:
+    """Go on in the same line so that an item of a width ends at the right edge."""
+    imgui.same_line()
+    imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + max(0.0, imgui.get_content_region_avail().x - width))
+
+
+def byte_text(nbytes: float) -> str:
+    """Return a size for people, in binary units."""
+    for unit in ("B", "KiB", "MiB"):
+        if nbytes < 1024:
+            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
+        nbytes /= 1024
+    return f"{nbytes:.1f} GiB"
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Return a shape for people: `128×128`."""
+    return "×".join(map(str, shape))

@@ -1,0 +1,192 @@
+"""An opened capture, ready to replay: its player, its grid, its parameters as a user edits them.
+
+What a capture without a manifest means is worked out here once: which array is the height field and which
+one the pointer. No window and no OpenGL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from app.editor import ParameterEditor
+from app.simclock import SimulationClock
+from app.touch import NOWHERE, Segment
+from app.view.grid import Grid
+from replay.graph.model import Capture
+from replay.parameters import ParameterSpec
+from replay.players.base import Player
+
+DEFAULT_FRAME_RATE = 60.0
+_FINITE_CHECK_CELLS = 1 << 18
+"""Grids up to this size are checked for numbers that are not finite with every frame."""
+
+
+@dataclass
+class Scene:
+    """What is replayed.
+
+    Attributes:
+        capture, player: the opened file.
+        grid: the height field's cells, None if the capture has none.
+        heights, pointer, pointer_from: names of arrays, None where there is no such array.
+        editor: the parameters.
+        clock: simulated time.
+        stamp: modification time and size of the file when it was opened.
+        changed_on_disk: whether the file is another one by now.
+        not_finite: whether the heights are known to hold a NaN or an infinity.
+    """
+
+    capture: Capture
+    player: Player
+    grid: Grid | None
+    heights: str | None
+    pointer: str | None
+    pointer_from: str | None
+    editor: ParameterEditor
+    clock: SimulationClock
+    stamp: tuple[int, int]
+    changed_on_disk: bool = False
+    not_finite: bool = False
+
+    @classmethod
+    def of_player(cls, player: Player) -> Scene:
+        """Return the scene of a loaded capture; owns the player from then on."""
+        capture = player.capture
+        manifest = capture.manifest
+        heights, dx, pointer, rate = _find_heights(player.parameters), 0.1, "mouse_pos", DEFAULT_FRAME_RATE
+        if manifest is not None:
+            heights, dx, pointer = manifest.grid.heights, manifest.grid.dx, manifest.grid.pointer
+            rate = manifest.frame_rate
+        grid = None
+        if heights in player.parameters:
+            rows, columns = player.parameters[heights].shape
+            grid = Grid(columns, rows, dx)
+        return cls(
+            capture=capture,
+            player=player,
+            grid=grid,
+            heights=heights if grid is not None else None,
+            pointer=_if_place(player.parameters, pointer),
+            pointer_from=_if_place(player.parameters, "pointer_from"),
+            editor=ParameterEditor.of_player(player),
+            clock=SimulationClock(1.0 / rate),
+            stamp=file_stamp(capture.path),
+        )
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.capture.path.name
+
+    @property
+    def substeps(self) -> int | None:
+        """Substeps a frame, None if the capture does not say."""
+        return self.capture.manifest.substeps if self.capture.manifest is not None else None
+
+    def push(self, segment: Segment | None) -> None:
+        """Say what the next launch pushes."""
+        if self.pointer is None:
+            return
+        before, here = segment if segment is not None else (NOWHERE, NOWHERE)
+        self.player.set(self.pointer, np.asarray([here], np.float32))
+        if self.pointer_from is not None:
+            self.player.set(self.pointer_from, np.asarray([before], np.float32))
+
+    def reset_water(self) -> None:
+        """Rewrite what the file holds, but keep what the user set."""
+        self.player.reset()
+        self.editor.touch_all()
+        self.clock.restart()
+        self.not_finite = False
+
+    def height_at(self, cell: tuple[float, float]) -> float | None:
+        """Return the height of a cell in m where reading it costs nothing: on the CPU."""
+        if self.heights is None or self.grid is None or not self.player.device.startswith("cpu"):
+            return None
+        column = min(max(round(cell[0]), 0), self.grid.width - 1)
+        row = min(max(round(cell[1]), 0), self.grid.height - 1)
+        return float(self.player.view(self.heights)[row, column])
+
+    def check_finite(self, frame: int) -> bool:
+        """Return whether the heights hold a number that is not finite; looks only as often as is cheap."""
+        if self.heights is None or self.grid is None or self.not_finite:
+            return self.not_finite
+        on_cpu = self.player.device.startswith("cpu")
+        cells = self.grid.width * self.grid.height
+        every = 1 if on_cpu and cells <= _FINITE_CHECK_CELLS else 120
+        if frame % every == 0:
+            heights = self.player.view(self.heights) if on_cpu else self.player.get(self.heights)
+            # A sum is finite only if all its terms are; it may overflow only where the water has long left.
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.not_finite = not np.isfinite(np.sum(heights))
+        return self.not_finite
+
+    def look_at_disk(self) -> None:
+        """Notice whether the file on disk is another one by now."""
+        stamp = file_stamp(self.capture.path)
+        self.changed_on_disk = stamp != self.stamp and stamp != (0, 0)
+
+    def close(self) -> None:
+        """Release the player."""
+        self.player.close()
+
+    def __enter__(self) -> Scene:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_scene(path: Path, device: str) -> Scene:
+    """Open and load a capture.
+
+    Raises:
+        CaptureFileError: it cannot be read.
+        ReplayError, DeviceError: it cannot be replayed here.
+    """
+    from replay.graph.open import open_capture
+    from replay.players import open_player
+
+    player = open_player(open_capture(path), device)
+    try:
+        return Scene.of_player(player)
+    except BaseException:
+        player.close()
+        raise
+
+
+def file_stamp(path: Path) -> tuple[int, int]:
+    """Return modification time in ns and size of a file, zeros if it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+def _find_heights(specs: dict[str, ParameterSpec]) -> str | None:
+    """Return the array that is most likely a height field: 2-D float32, well named, else the largest."""
+    fields = [
+        spec
+        for spec in specs.values()
+        if len(spec.shape) == 2
+        and not spec.element.inner_shape
+        and spec.element.scalar == np.float32
+        and min(spec.shape) >= 3
+    ]
+    for name in ("heights_out", "heights"):
+        if any(spec.name == name for spec in fields):
+            return name
+    return max(fields, key=lambda spec: spec.nbytes).name if fields else None
+
+
+def _if_place(specs: dict[str, ParameterSpec], name: str) -> str | None:
+    spec = specs.get(name)
+    fits = spec is not None and spec.full_shape == (1, 2) and spec.element.scalar == np.float32
+    return name if fits else None

@@ -1,0 +1,269 @@
+"""The running app: the open scene and how it is drawn, what is selected and shown, what went wrong.
+
+One object that the loop, the actions and the panels share. It opens and closes scenes; it draws nothing
+and knows no ImGui.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.applog import AppLog, Level
+from app.presets import Preset, load_presets
+from app.recapture import FrameRequest, Recapture
+from app.resources import resource
+from app.scene import Scene, open_scene
+from app.settings import Settings, save_settings
+from app.simclock import FrameTimes
+from app.touch import PushPath
+from app.view.camera import OrbitCamera
+from app.window import Window
+from replay.errors import RipplescopeError
+
+if TYPE_CHECKING:
+    from app.view.transfer import HeightTransfer
+    from app.view.water import WaterView
+
+Rect = tuple[float, float, float, float]
+
+
+@dataclass
+class Canvas:
+    """The part of the window that shows the water.
+
+    Attributes:
+        rect: x, y, width, height in window units.
+        hovered: whether the pointer is over the water and not over a panel.
+        pointer: where the pointer is, in window units.
+        down: which buttons went down on the water and are still down: left, right, middle.
+        clicks: where the left button went down on the water since the loop looked last.
+        moved: how far the pointer went while a button was down, since the loop looked last.
+        wheel: notches turned over the water since the loop looked last.
+    """
+
+    rect: Rect = (0.0, 0.0, 1.0, 1.0)
+    hovered: bool = False
+    pointer: tuple[float, float] = (-1.0, -1.0)
+    down: list[bool] = field(default_factory=lambda: [False, False, False])
+    clicks: list[tuple[float, float]] = field(default_factory=list)
+    moved: tuple[float, float] = (0.0, 0.0)
+    wheel: float = 0.0
+
+
+class App:
+    """Everything that the parts of the running app share.
+
+    Args:
+        window: open, with its context current.
+        settings: changed in place and saved when something changes.
+        device: the device that captures are opened for.
+        config: the user's configuration folder; None neither reads nor writes one.
+
+    Attributes:
+        scene, water, transfer: what is replayed and how it reaches the screen; None while nothing is open.
+        message: the text of the error popup, empty for none.
+        notice: a short text in the status bar.
+        selected: the selected operation's event number.
+        closed_panels: titles of panels that are not shown.
+    """
+
+    def __init__(self, window: Window, settings: Settings, *, device: str, config: Path | None) -> None:
+        self.window = window
+        self.settings = settings
+        self.device = device
+        self.config = config
+        self.log = AppLog()
+        self.times = FrameTimes()
+        self.camera = OrbitCamera()
+        self.canvas = Canvas(rect=(0.0, 0.0, *map(float, window.size)))
+        self.push = PushPath()
+        self.scene: Scene | None = None
+        self.water: WaterView | None = None
+        self.transfer: HeightTransfer | None = None
+        self.message = ""
+        self.notice = ""
+        self.selected: int | None = None
+        self.panels_shown = True
+        self.closed_panels = set(settings.hidden_panels)
+        self.help_asked = self.open_asked = self.close_popups_asked = False
+        self.layout_reset_asked = self.screenshot_asked = False
+        self.popup_open = False
+        self.quitting = False
+        self.vsync = True
+        self.frame = 0
+        self.recapture: Recapture | None = None
+        self.presets: list[Preset] = []
+        self.preset: str = ""
+        self._later: list[Callable[[], None]] = []
+        self.reload_presets()
+
+    # Errors and messages
+
+    def fail(self, error: Exception) -> None:
+        """Log an error and show it; a programming error keeps its place in the log."""
+        if isinstance(error, RipplescopeError):
+            text = str(error)
+        else:
+            frame = traceback.extract_tb(error.__traceback__)[-1:]
+            place = f" ({Path(frame[0].filename).name}:{frame[0].lineno})" if frame else ""
+            text = f"Something went wrong inside Ripplescope: {type(error).__name__}: {error}{place}"
+        if self.log.add(text, Level.ERROR).count == 1:
+            self.message = text
+
+    def tell(self, text: str, level: Level = Level.INFO) -> None:
+        """Log a line and show it in the status bar."""
+        self.log.add(text, level)
+        self.notice = text
+
+    def attempt(self, work: Callable[[], None]) -> None:
+        """Do something; an error is shown, not raised."""
+        try:
+            work()
+        except Exception as error:  # whatever a handler does, the window stays
+            self.fail(error)
+
+    # What must not happen while panels are being built
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Do something at the start of the next frame."""
+        self._later.append(work)
+
+    def do_later(self) -> None:
+        """Do what was asked for during the last frame."""
+        work, self._later = self._later, []
+        for item in work:
+            self.attempt(item)
+
+    # Files
+
+    def open(self, path: Path, *, keep_view: bool = False) -> None:
+        """Open a capture in place of the present one, which stays if that fails.
+
+        Args:
+            path: the `.wrp` file.
+            keep_view: keep the camera and the values that the user changed.
+
+        Raises:
+            RipplescopeError: it cannot be opened or drawn.
+        """
+        scene = open_scene(path, self.device)
+        try:
+            self.show(scene, keep_view=keep_view)
+        except BaseException:
+            scene.close()
+            raise
+        self.settings.remember(path)
+        self.save_settings()
+        self.tell(f"opened {path.name} on {scene.player.device_name}")
+
+    def show(self, scene: Scene, *, keep_view: bool = False) -> None:
+        """Show a scene in place of the present one, and own it from then on."""
+        water = transfer = None
+        if scene.grid is not None:
+            from app.view.transfer import open_transfer
+            from app.view.water import WaterView
+
+            transfer = open_transfer(scene.player, scene.grid)
+            try:
+                water = WaterView(scene.grid.width, scene.grid.height, scene.grid.dx)
+            except BaseException:
+                transfer.close()
+                raise
+        old, old_water = self.scene, self.water
+        if old is not None and keep_view:
+            for message in scene.editor.adopt(old.editor):
+                self.log.add(message, Level.WARNING)
+            scene.clock.speed, scene.clock.paused = old.clock.speed, old.clock.paused
+        if water is not None and old_water is not None:
+            water.options = old_water.options
+        self._close_scene()
+        self.scene, self.water, self.transfer = scene, water, transfer
+        self.push = PushPath()
+        self.selected = None
+        self.preset = ""
+        if not keep_view:
+            self.frame_view()
+        for fault in scene.capture.faults:
+            self.log.add(str(fault), Level.WARNING)
+
+    def frame_view(self) -> None:
+        """Look at the whole grid."""
+        if self.scene is not None and self.scene.grid is not None:
+            _, _, width, height = self.canvas.rect
+            self.camera.frame_grid(self.scene.grid, width / max(height, 1.0))
+
+    def reload(self) -> None:
+        """Open the present file again, with the camera and the user's values as they are."""
+        if self.scene is not None:
+            self.open(self.scene.capture.path, keep_view=True)
+
+    # A new capture
+
+    def start_recapture(self, request: FrameRequest) -> None:
+        """Begin to capture another frame; `poll_recapture` shows it when it is there."""
+        from app.cache import cache_folder
+
+        if self.recapture is None:
+            self.recapture = Recapture(request, cache_folder())
+            self.tell(f"capturing {request}")
+
+    def poll_recapture(self) -> None:
+        """Show the new capture if it is complete."""
+        if self.recapture is None:
+            return
+        try:
+            path = self.recapture.poll()
+        except RipplescopeError:
+            self.recapture = None
+            raise
+        if path is not None:
+            self.recapture = None
+            self.open(path, keep_view=True)
+
+    # Presets and settings
+
+    def reload_presets(self) -> None:
+        """Read the presets again."""
+        folders = [(resource("assets/presets"), True)]
+        if self.config is not None:
+            folders.append((self.config / "presets", False))
+        self.presets, messages = load_presets(tuple(folders))
+        for message in messages:
+            self.log.add(message, Level.WARNING)
+
+    def apply_preset(self, preset: Preset) -> None:
+        """Give the parameters a preset's values."""
+        if self.scene is None:
+            return
+        for message in self.scene.editor.apply(preset.values):
+            self.log.add(message, Level.WARNING)
+        self.preset = preset.name
+        self.tell(f"preset {preset.label}")
+
+    def save_settings(self) -> None:
+        """Write the settings, if there is a place for them."""
+        if self.config is None:
+            return
+        self.settings.hidden_panels = sorted(self.closed_panels)
+        config = self.config
+        self.attempt(lambda: save_settings(self.settings, config))
+
+    def close(self) -> None:
+        """Release everything but the window, in the order in which it was made, backwards."""
+        if self.recapture is not None:
+            self.recapture.cancel()
+            self.recapture = None
+        self._close_scene()
+
+    def _close_scene(self) -> None:
+        if self.water is not None:
+            self.water.close()
+        if self.transfer is not None:
+            self.transfer.close()
+        if self.scene is not None:
+            self.scene.close()
+        self.scene = self.water = self.transfer = None
