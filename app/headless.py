@@ -51,11 +51,15 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
             clicks=tuple(args.click),
             screenshot=args.screenshot,
             ui=args.ui,
-            parameters=dict(args.param),
         )
         try:
             return run_app(
-                path, device=args.device, size=args.size or DEFAULT_SIZE, vsync=False, headless=plan
+                path,
+                device=args.device,
+                size=args.size or DEFAULT_SIZE,
+                vsync=False,
+                params=dict(args.param),
+                headless=plan,
             )
         except DisplayError as error:
             print(f"ripplescope: no OpenGL, so this is the top view ({error})", file=sys.stderr)
