@@ -89,7 +89,11 @@ class Fault:
     field: str = ""
 
     def __str__(self) -> str:
-        place = f" (offset {self.offset}{', ' + self.field if self.field else ''})" if self.offset is not None else ""
+        place = (
+            f" (offset {self.offset}{', ' + self.field if self.field else ''})"
+            if self.offset is not None
+            else ""
+        )
         return f"{self.where}: {self.what}{place}"
 
 
@@ -190,6 +194,14 @@ class ArrayView:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """A value under one of the types that it may have; the file does not say which."""
+
+    type: str
+    value: float | int | tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Argument:
     """One argument of a launch.
 
@@ -205,6 +217,7 @@ class Argument:
         arrays: the pointers in it.
         handles: mesh handles in it.
         offset: byte offset of the blob in the file.
+        readings: every type that an inferred value may have, the likeliest first; empty if one only.
     """
 
     index: int
@@ -218,6 +231,7 @@ class Argument:
     arrays: tuple[ArrayView, ...]
     handles: tuple[int, ...]
     offset: int
+    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True)

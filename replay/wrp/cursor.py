@@ -17,13 +17,18 @@ class Text:
 
     Attributes:
         value: the text; bytes that are no UTF-8 are shown as `\\xNN`.
-        offset: of its first byte.
+        offset, nbytes: of its bytes in the file.
         bad_at: offset of the first byte that is no UTF-8, None if all is.
     """
 
     value: str
     offset: int
+    nbytes: int
     bad_at: int | None
+
+    def raw(self, data: bytes) -> bytes:
+        """Return its bytes."""
+        return data[self.offset : self.offset + self.nbytes]
 
 
 class Cursor:
@@ -108,6 +113,6 @@ class Cursor:
 def decode(raw: bytes, offset: int) -> Text:
     """Return raw bytes of the file as text."""
     try:
-        return Text(raw.decode("utf-8"), offset, None)
+        return Text(raw.decode("utf-8"), offset, len(raw), None)
     except UnicodeDecodeError as error:
-        return Text(raw.decode("utf-8", "backslashreplace"), offset, offset + error.start)
+        return Text(raw.decode("utf-8", "backslashreplace"), offset, len(raw), offset + error.start)

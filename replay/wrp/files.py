@@ -35,8 +35,8 @@ def capture_path(path: str | os.PathLike[str]) -> Path:
     return extended if os.path.lexists(extended) or not os.path.lexists(given) else given
 
 
-def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT, head: int | None = None) -> bytes:
-    """Return the contents of a regular file, or its first `head` bytes.
+def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT) -> bytes:
+    """Return the contents of a regular file.
 
     Raises:
         CaptureFileError: it is missing, not readable, not a regular file, or larger than `limit` bytes.
@@ -54,9 +54,9 @@ def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT, head: int | None =
         raise CaptureFileError(f"not a path ({error})", path=repr(shown)) from None
     except OSError as error:
         # Windows refuses to open folders; say what it is rather than "permission denied".
-        what = "not a regular file but a folder" if os.path.isdir(path) else error.strerror or str(error)
+        what = "not a regular file but a folder" if path.is_dir() else error.strerror or str(error)
         raise CaptureFileError(what, path=shown) from None
-    with open(descriptor, "rb", buffering=0) as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             kind = next((name for test, name in _KINDS if test(status.st_mode)), "something else")
@@ -65,18 +65,18 @@ def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT, head: int | None =
             raise CaptureFileError(
                 f"{status.st_size} bytes are more than the limit of {limit} bytes", path=shown
             )
-        wanted = status.st_size if head is None else min(head, status.st_size)
-        try:
-            return _read(file, wanted)
-        except OSError as error:
-            raise CaptureFileError(error.strerror or str(error), path=shown) from None
+        return _read(descriptor, status.st_size)
+    except OSError as error:
+        raise CaptureFileError(error.strerror or str(error), path=shown) from None
+    finally:
+        os.close(descriptor)
 
 
-def _read(file: object, wanted: int) -> bytes:
-    """Read up to `wanted` bytes; a raw file may return fewer at once, and one that shrank ends early."""
+def _read(descriptor: int, wanted: int) -> bytes:
+    """Read up to `wanted` bytes; the system may return fewer at once, and a file that shrank ends early."""
     parts: list[bytes] = []
     while wanted > 0:
-        part = file.read(min(wanted, 1 << 30))  # type: ignore[attr-defined]
+        part = os.read(descriptor, min(wanted, 1 << 30))
         if not part:
             break
         parts.append(part)

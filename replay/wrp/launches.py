@@ -99,7 +99,7 @@ def gather_launches(data: bytes, table: OperationTable, events: np.ndarray, path
             launch = int(param_launch[row])
             slot = int(row - param_start[launch])
             raise CaptureFileError(
-                f"argument {slot} " + what.format(*(int(values[row]) for values in columns)),
+                f"argument {slot + 1} " + what.format(*(int(values[row]) for values in columns)),
                 path=path,
                 offset=int(param_base[row]) + place,
                 field=f"{table.field_of(int(events[launch]))}.params[{slot}].{name}",

@@ -1,0 +1,134 @@
+"""Opening a capture: bytes, manifest and companion files become a `Capture` with the list of its faults.
+
+Executes nothing and loads no module: the companion files are only looked at. What stands in the way of a
+replay is a fault of the capture, not an error of this function, as long as the file can be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from replay.errors import ManifestError
+from replay.graph.arguments import ArgumentDecoder
+from replay.graph.checks import check_document, check_format
+from replay.graph.descriptors import find_descriptors
+from replay.graph.infer import infer_regions
+from replay.graph.model import Binding, Capture, Fault, Kernel, Mesh, Module, Severity
+from replay.graph.operations import LazyOperations
+from replay.manifest import Manifest, manifest_path, read_manifest_of
+from replay.wrp.document import Document, Metadata, parse
+from replay.wrp.files import capture_path, read_regular_file
+from replay.wrp.layout import DeviceType
+
+
+def open_capture(path: str | os.PathLike[str]) -> Capture:
+    """Open a capture.
+
+    Args:
+        path: a `.wrp` file, with or without the extension.
+
+    Raises:
+        CaptureFileError: the file is missing, not readable, or its structure is broken.
+    """
+    found = capture_path(path)
+    return capture_from_bytes(read_regular_file(found), found)
+
+
+def capture_from_bytes(data: bytes, path: Path) -> Capture:
+    """Return the capture that some bytes hold; manifest and modules are looked for beside `path`.
+
+    Raises:
+        CaptureFileError: the structure is broken.
+    """
+    document = parse(data, path=str(path))
+    folder = path.with_name(path.stem + "_modules")
+    device = "cpu" if document.header.device_type == DeviceType.CPU else "cuda"
+    if document.metadata is None or document.operations is None:
+        return Capture(
+            path, data, document.header.version, "", device, document.header.target_arch, (), (), {}, (), (), (),
+            (), (check_format(document),), None, folder,
+        )  # fmt: skip
+    metadata, table = document.metadata, document.operations
+    manifest, notes = _read_manifest(data, path)
+    modules, kernels, bindings, meshes = _listed(metadata)
+    descriptors = find_descriptors(data, table.launches)
+    regions = infer_regions(data, document, table, descriptors, bindings, manifest)
+    decoder = ArgumentDecoder(
+        data, table.launches, descriptors, regions, {mesh.handle: mesh for mesh in meshes}, manifest
+    )
+    known = dict(zip(_kernel_names(data, metadata), kernels, strict=True))
+    faults = check_document(data, document, descriptors, regions, kernels, set(known), folder)
+    return Capture(
+        path=path,
+        data=data,
+        format_version=document.header.version,
+        producer=metadata.producer.value,
+        device_kind=device,
+        arch=document.header.target_arch,
+        modules=modules,
+        kernels=kernels,
+        regions=regions,
+        bindings=bindings,
+        meshes=meshes,
+        operations=LazyOperations(data, table, decoder, known),
+        top_level=_top_level(document),
+        faults=(*faults, *notes),
+        manifest=manifest,
+        modules_folder=folder,
+    )
+
+
+def _top_level(document: Document) -> range | tuple[int, ...]:
+    table = document.operations
+    assert table is not None
+    if len(table.frames) == 1:
+        return range(len(table))
+    return tuple((table.frame_of == 0).nonzero()[0].tolist())
+
+
+def _read_manifest(data: bytes, path: Path) -> tuple[Manifest | None, list[Fault]]:
+    place = manifest_path(path)
+    try:
+        # Only with a manifest is the digest of the whole file needed.
+        waiting = os.path.lexists(place) or os.path.lexists(f"{place}.next")
+        return (read_manifest_of(path, hashlib.sha256(data).hexdigest()) if waiting else None), []
+    except ManifestError as error:
+        return None, [Fault("manifest", f"not used: {error}", Severity.NOTE)]
+
+
+def _listed(
+    metadata: Metadata,
+) -> tuple[tuple[Module, ...], tuple[Kernel, ...], tuple[Binding, ...], tuple[Mesh, ...]]:
+    """Return the records of the metadata as the model's values."""
+    modules = tuple(
+        Module(
+            record.hash.value, record.name.value, record.file.value, record.arch, record.binary_digest.value,
+            record.source_file.value, record.source_digest.value, record.binary_kind, record.fallback_reason,
+            record.offset,
+        )
+        for record in metadata.modules
+    )  # fmt: skip
+    kernels = tuple(
+        Kernel(
+            record.key.value, record.module_hash.value, record.forward_name.value, record.backward_name.value,
+            record.forward_smem_bytes, record.backward_smem_bytes, record.block_dim, record.offset,
+        )
+        for record in metadata.kernels
+    )  # fmt: skip
+    bindings = tuple(Binding(record.name.value, record.region, record.offset) for record in metadata.bindings)
+    meshes = tuple(
+        Mesh(
+            int(record.value["num_points"]), int(record.value["num_tris"]), int(record.value["points_region"]),
+            int(record.value["indices_region"]), int(record.value["velocities_region"]),
+            int(record.value["original_ptr"]), record.offset,
+        )
+        for record in metadata.meshes
+    )  # fmt: skip
+    return modules, kernels, bindings, meshes
+
+
+def _kernel_names(data: bytes, metadata: Metadata) -> list[tuple[bytes, bytes]]:
+    """Return (key, module hash) of each kernel as the bytes of the file, which launches repeat."""
+    return [(record.key.raw(data), record.module_hash.raw(data)) for record in metadata.kernels]

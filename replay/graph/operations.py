@@ -1,0 +1,125 @@
+"""All operations of a capture as a sequence whose items are made on access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from replay.graph import library
+from replay.graph.arguments import ArgumentDecoder
+from replay.graph.model import Kernel, Operation, OpKind, Provenance, RegionUse
+from replay.wrp.layout import MAX_DIMS, RECORDS, gather
+from replay.wrp.tables import OperationTable
+
+
+class LazyOperations(Sequence[Operation]):
+    """`operations[event]`: each operation is decoded when it is asked for, and not kept.
+
+    Attributes:
+        table: the operations as parallel arrays, for whoever must look at all of them.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        table: OperationTable,
+        decoder: ArgumentDecoder,
+        kernels: dict[tuple[bytes, bytes], Kernel],
+    ) -> None:
+        self.table = table
+        self._data = data
+        self._decoder = decoder
+        self._kernels = [kernels.get(name) for name in table.launches.names]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @overload
+    def __getitem__(self, event: int) -> Operation: ...
+    @overload
+    def __getitem__(self, event: slice) -> list[Operation]: ...
+    def __getitem__(self, event: int | slice) -> Operation | list[Operation]:
+        if isinstance(event, slice):
+            return [self._make(number) for number in range(*event.indices(len(self)))]
+        number = event + len(self) if event < 0 else event
+        if not 0 <= number < len(self):
+            raise IndexError(f"event {event} of {len(self)}")
+        return self._make(number)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """What folding may treat as equal, in words: distinct labels, which `label_of` indexes by event."""
+        return self._labelled[0]
+
+    @cached_property
+    def label_of(self) -> np.ndarray:
+        """Index into `labels` of each event: kernel and launch shape, or operation type."""
+        return self._labelled[1]
+
+    @cached_property
+    def _labelled(self) -> tuple[tuple[str, ...], np.ndarray]:
+        table, launches = self.table, self.table.launches
+        codes = np.empty(len(table), np.int64)
+        other = np.flatnonzero(table.launch_row < 0)
+        kinds = [OpKind(kind) for kind in np.unique(table.kinds[other]).tolist()]
+        labels = [kind.name for kind in kinds]
+        lookup = np.zeros(256, np.int64)
+        lookup[[int(kind) for kind in kinds]] = np.arange(len(kinds))
+        codes[other] = lookup[table.kinds[other]]
+        if len(launches.events):
+            shapes = np.column_stack(
+                [launches.name_of, launches.records["ndim"], launches.records["shape"].astype(np.int64)]
+            )
+            distinct, inverse = np.unique(shapes, axis=0, return_inverse=True)
+            codes[launches.events] = inverse.reshape(-1) + len(labels)
+            for name, ndim, *shape in distinct.tolist():
+                key = launches.names[name][0].decode("utf-8", "backslashreplace")
+                labels.append(f"{key} {list(shape[: max(min(ndim, MAX_DIMS), 0)])}")
+        return tuple(labels), codes
+
+    def _make(self, event: int) -> Operation:
+        table = self.table
+        frame = table.frames[table.frame_of[event]]
+        kind = OpKind(int(table.kinds[event]))
+        offset, nbytes = int(table.offsets[event]), int(table.sizes[event])
+        parent = frame.parent if frame.parent >= 0 else None
+        index = int(table.index[event])
+        if kind is OpKind.KERNEL_LAUNCH:
+            row = int(table.launch_row[event])
+            launches = table.launches
+            record, name = launches.records[row], int(launches.name_of[row])
+            arguments = self._decoder.decode(row)
+            return Operation(
+                event, index, kind, offset, nbytes, frame.depth, parent, frame.branch,
+                key=launches.names[name][0].decode("utf-8", "backslashreplace"),
+                kernel=self._kernels[name],
+                shape=tuple(record["shape"][: min(max(int(record["ndim"]), 0), MAX_DIMS)].tolist()),
+                block_dim=int(record["block_dim"]),
+                is_forward=bool(record["is_forward"]),
+                arguments=arguments,
+                uses=self._decoder.uses(arguments),
+            )  # fmt: skip
+        fixed = RECORDS[kind]
+        records = gather(self._data, fixed, np.array([offset]))
+        inline = self._data[offset + fixed.itemsize : offset + min(nbytes, fixed.itemsize + 256)]
+        uses = tuple(
+            RegionUse(
+                int(column.region[0]),
+                int(column.offset[0]),
+                int(column.nbytes[0]),
+                column.access,
+                Provenance.KNOWN,
+                column.label,
+            )
+            for column in library.columns(kind, records)
+            if column.region[0] >= 0
+        )
+        return Operation(
+            event, index, kind, offset, nbytes, frame.depth, parent, frame.branch,
+            details=library.details(kind, records[0], inline),
+            uses=uses,
+            children=table.children.get(event, ()),
+        )  # fmt: skip

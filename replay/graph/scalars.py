@@ -1,0 +1,135 @@
+"""Guessing the type of values that the file stores without one, from their bytes.
+
+A number is taken for a float if its magnitude is one that people use, and for an integer if it is small.
+The guess is never more than that: results are to be marked inferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from replay.elements import ElementType
+from replay.graph.model import Reading
+
+# Scalar types that a value of so many bytes may have, the first one if nothing speaks for another.
+CANDIDATES: dict[int, tuple[str, ...]] = {
+    1: ("uint8", "int8"),
+    2: ("float16", "int16", "uint16"),
+    4: ("float32", "int32", "uint32"),
+    8: ("float64", "int64", "uint64"),
+}
+_SUFFIX = {
+    "float16": "h", "float32": "f", "float64": "d", "int8": "b", "uint8": "ub", "int16": "s", "uint16": "us",
+    "int32": "i", "uint32": "ui", "int64": "l", "uint64": "ul",
+}  # fmt: skip
+_LIMITS = {"f": (1e-9, 1e9), "i": (1, 1 << 24), "u": (1, 1 << 24)}
+
+
+def plausibility(raw: np.ndarray, scalar: str) -> float | None:
+    """Return the share of non-zero values that are sensible under a scalar type; None if all are zero.
+
+    Args:
+        raw: uint8 array, a whole number of scalars.
+        scalar: a NumPy and Warp scalar name.
+    """
+    values = raw.view(np.dtype(scalar))
+    values = values[values != 0]
+    if not len(values):
+        return None
+    low, high = _LIMITS[values.dtype.kind]
+    with np.errstate(all="ignore"):
+        magnitude = np.abs(values.astype(np.float64))
+        return float(np.mean((magnitude >= low) & (magnitude <= high)))
+
+
+def guess_scalar(raw: np.ndarray, size: int) -> str | None:
+    """Return the most plausible scalar type of `size` bytes; None if all values are zero.
+
+    Args:
+        raw: uint8 array; a rest that fills no scalar is left out.
+        size: 1, 2, 4 or 8.
+    """
+    raw = np.ascontiguousarray(raw[: len(raw) // size * size])
+    scores = {name: plausibility(raw, name) for name in CANDIDATES[size]}
+    told = {name: score for name, score in scores.items() if score is not None}
+    if not told:
+        return None
+    best = max(told.values())
+    return next(name for name in CANDIDATES[size] if told.get(name) == best)
+
+
+def lanes_of(nbytes: int, align: int) -> tuple[int, int] | None:
+    """Return scalar size and number of scalars of a value, None if it is no scalar, vector or matrix.
+
+    Args:
+        nbytes: size of the value.
+        align: its natural alignment, which is that of its scalars.
+    """
+    size = align if align in CANDIDATES else 4
+    if nbytes % size or not nbytes:
+        return None
+    lanes = nbytes // size
+    return (size, lanes) if lanes in _SHAPES else None
+
+
+# How Warp names a value of so many scalars; 4 may be a vec4, a quat or a mat22.
+_SHAPES = {1: "", 2: "vec2", 3: "vec3", 4: "vec4", 6: "spatial_vector", 7: "transform", 9: "mat33", 16: "mat44",
+           36: "spatial_matrix"}  # fmt: skip
+
+
+def element_name(scalar: str, lanes: int) -> str:
+    """Return Warp's name of `lanes` scalars, such as `vec3f` for three of `float32`."""
+    shape = _SHAPES[lanes]
+    return shape + _SUFFIX[scalar] if shape else scalar
+
+
+def guess_element(raw: np.ndarray, nbytes: int) -> ElementType | None:
+    """Return the most plausible element type of `nbytes` bytes; None if all values are zero or no type fits."""
+    found: list[tuple[float, int, ElementType]] = []
+    for size in (8, 4, 2, 1):
+        lanes = nbytes // size
+        if nbytes % size or lanes not in _SHAPES or (size < 4 and lanes > 1):
+            continue
+        usable = np.ascontiguousarray(raw[: len(raw) // nbytes * nbytes])
+        scalar = guess_scalar(usable, size)
+        if scalar is None:
+            continue
+        score = plausibility(usable, scalar) or 0.0
+        # Two halves of a double rarely both look like floats: with equal scores four bytes win.
+        found.append((score, 1 if size == 4 else 0, ElementType.named(element_name(scalar, lanes))))
+    return max(found, key=lambda item: item[:2])[2] if found else None
+
+
+def default_element(nbytes: int) -> ElementType | None:
+    """Return the element type of `nbytes` bytes that is the most common one, None if there is none."""
+    if nbytes in CANDIDATES:
+        return ElementType.named(CANDIDATES[nbytes][0])
+    if nbytes % 4 == 0 and nbytes // 4 in _SHAPES:
+        return ElementType.named(element_name("float32", nbytes // 4))
+    if nbytes % 8 == 0 and nbytes // 8 in _SHAPES:
+        return ElementType.named(element_name("float64", nbytes // 8))
+    return None
+
+
+def readings(raw: bytes, size: int, first: str | None = None) -> tuple[Reading, ...]:
+    """Return a value under every type that it may have, the likeliest first.
+
+    Args:
+        raw: the value, a whole number of scalars.
+        size: bytes of a scalar.
+        first: the scalar type to put first; by default the one that `raw` speaks for.
+    """
+    if size not in CANDIDATES or not raw or len(raw) % size or len(raw) // size not in _SHAPES:
+        return ()
+    buffer = np.frombuffer(raw, np.uint8)
+    best = first or guess_scalar(buffer, size) or CANDIDATES[size][0]
+    order = [best, *(name for name in CANDIDATES[size] if name != best)]
+    return tuple(Reading(element_name(name, len(raw) // size), value_of(raw, name)) for name in order)
+
+
+def value_of(raw: bytes, scalar: str) -> float | int | tuple[float, ...]:
+    """Return raw bytes as a Python number, or as a tuple of them."""
+    numbers: Sequence[float] = np.frombuffer(raw, np.dtype(scalar)).tolist()
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
