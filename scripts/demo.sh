@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Captures the wave frame, replays the saved graph with one push in the middle, and makes a picture of the
-# rings. Needs neither a display nor a GPU.
+# Captures the wave frame, replays the saved graph with three pushes in the middle, and makes a picture of
+# the rings. Needs neither a display nor a GPU.
 set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
@@ -9,8 +9,9 @@ capture=$("$python" -c 'from app.cache import cache_folder; print(cache_folder()
 
 "$python" -m app capture --width 256 --height 256 --device cpu --output "$capture"
 mkdir -p out
-"$python" -m app --headless --graph "$capture" --device cpu --frames 48 --click 128,128 --top-view \
-    --size 960x960 --screenshot "$picture"
+"$python" -m app --headless --graph "$capture" --device cpu --frames 70 \
+    --click 128,128 --click 128,128@22 --click 128,128@44 \
+    --top-view --size 960x960 --screenshot "$picture"
 
 cat <<END
 
