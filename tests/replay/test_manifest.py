@@ -85,7 +85,7 @@ FAULTS: list[tuple[Edit, str]] = [
     (lambda m: m.update(frame_rate=10**400), "frame_rate: not a finite number"),
     (lambda m: m.update(grid=[]), "grid: expected an object, found a list"),
     (lambda m: m["grid"].update(width=-1), "grid.width: -1 is not from 1 to"),
-    (lambda m: m["grid"].update(width=6), "grid: 'heights_out' is float32 of shape [4, 5]"),
+    (lambda m: m["grid"].update(width=6), "grid: 'heights' is float32 of shape [4, 5]"),
     (lambda m: m["grid"].update(pointer="mouse"), "grid.pointer: 'mouse' is not in parameters"),
     (lambda m: m["grid"].update(pointer="dt"), "grid.pointer: 'dt' is float32, not vec2f"),
     (lambda m: m["grid"].pop("dx"), "grid: the field 'dx' is missing"),
