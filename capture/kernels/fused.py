@@ -39,6 +39,7 @@ from capture.kernels.base import Array, Solver, State, TankArrays
 from capture.kernels.stencil import CELL, CONSTANTS, SPAN
 from capture.kernels.tiles import Tile, tile_kernel
 from capture.kernels.tuned import (
+    BLOCK,
     DISPLACE_ACCESS,
     SOLVE_ACCESS,
     displace_box,
@@ -178,10 +179,12 @@ class FusedSolver(Solver):
 
     def load(self, device: Any) -> None:
         """Compile and load the modules that this kind of device needs."""
-        cuda = wp.get_device(device).is_cuda
-        needed = (displace_box, solve_strips, *_tile_kernels()) if cuda else (displace_box, solve_wavefront)
-        for kernel in needed:
-            wp.load_module(kernel.module, device=device)
+        wp.load_module(displace_box.module, device=device, block_dim=BLOCK)
+        if not wp.get_device(device).is_cuda:
+            wp.load_module(solve_wavefront.module, device=device)
+            return
+        for tile in _tiles():
+            wp.load_module(tile_kernel(tile).module, device=device, block_dim=tile.threads)
 
     def access(self) -> Mapping[str, Mapping[str, str]]:
         """Return how each kernel uses its arrays."""
@@ -217,8 +220,12 @@ class FusedSolver(Solver):
         return _advance_tiles(arrays, substeps)
 
 
+def _tiles() -> tuple[Tile, ...]:
+    return tuple(dict.fromkeys(plan.tile for plan in PLANS))
+
+
 def _tile_kernels() -> tuple[wp.Kernel, ...]:
-    return tuple(tile_kernel(tile) for tile in dict.fromkeys(plan.tile for plan in PLANS))
+    return tuple(tile_kernel(tile) for tile in _tiles())
 
 
 def _advance_in_place(arrays: TankArrays, substeps: int) -> State:

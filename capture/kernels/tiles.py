@@ -75,33 +75,52 @@ _TILE = (
     const int tile_y = tile / across * stored_rows - depth;
     const int x = tile_x + lane * COLUMNS;
     const int y = tile_y + warp * ROWS;
-    const bool whole = width % COLUMNS == 0;
-
-    auto load_row = [&](const float* __restrict__ field, int j, auto& row) {
-        const float* at = field + size_t(min(max(j, 0), height - 1)) * width;
-        if (COLUMNS == 4 && whole) {
-            const float4 four = __ldg(reinterpret_cast<const float4*>(at + min(max(x, 0), width - 4)));
-            row[0] = four.x; row[1 % COLUMNS] = four.y; row[2 % COLUMNS] = four.z; row[3 % COLUMNS] = four.w;
-        } else if (COLUMNS == 2 && whole) {
-            const float2 two = __ldg(reinterpret_cast<const float2*>(at + min(max(x, 0), width - 2)));
-            row[0] = two.x; row[1 % COLUMNS] = two.y;
+    // Whole lanes move 16 or 8 bytes at a time where the width keeps rows aligned.
+    const bool whole = COLUMNS > 1 && width % COLUMNS == 0;
+    auto load = [&](const float* __restrict__ field, Cells& cells) {
+        if (whole) {
+            const float* column = field + min(max(x, 0), width - COLUMNS);
+            #pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                const float* at = column + size_t(min(max(y + r, 0), height - 1)) * width;
+                if (COLUMNS == 4) {
+                    const float4 four = __ldg(reinterpret_cast<const float4*>(at));
+                    cells[r][0] = four.x;
+                    cells[r][1 % COLUMNS] = four.y;
+                    cells[r][2 % COLUMNS] = four.z;
+                    cells[r][3 % COLUMNS] = four.w;
+                } else {
+                    const float2 two = __ldg(reinterpret_cast<const float2*>(at));
+                    cells[r][0] = two.x;
+                    cells[r][1 % COLUMNS] = two.y;
+                }
+            }
         } else {
             #pragma unroll
-            for (int c = 0; c < COLUMNS; ++c)
-                row[c] = __ldg(at + min(max(x + c, 0), width - 1));
+            for (int r = 0; r < ROWS; ++r) {
+                const float* row = field + size_t(min(max(y + r, 0), height - 1)) * width;
+                #pragma unroll
+                for (int c = 0; c < COLUMNS; ++c)
+                    cells[r][c] = __ldg(row + min(max(x + c, 0), width - 1));
+            }
         }
     };
-    auto store_row = [&](float* __restrict__ field, int j, const auto& row) {
-        float* at = field + size_t(j) * width + x;
-        if (COLUMNS == 4 && whole) {
-            *reinterpret_cast<float4*>(at) =
-                make_float4(row[0], row[1 % COLUMNS], row[2 % COLUMNS], row[3 % COLUMNS]);
-        } else if (COLUMNS == 2 && whole) {
-            *reinterpret_cast<float2*>(at) = make_float2(row[0], row[1 % COLUMNS]);
-        } else {
-            #pragma unroll
-            for (int c = 0; c < COLUMNS; ++c)
-                if (x + c < width) at[c] = row[c];
+    auto store = [&](float* __restrict__ field, const Cells& cells) {
+        #pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const int in_tile = warp * ROWS + r;
+            if (in_tile < depth || in_tile >= TILE_HEIGHT - depth || y + r >= height) continue;
+            float* at = field + size_t(y + r) * width + x;
+            if (whole && COLUMNS == 4) {
+                *reinterpret_cast<float4*>(at) = make_float4(cells[r][0], cells[r][1 % COLUMNS],
+                                                             cells[r][2 % COLUMNS], cells[r][3 % COLUMNS]);
+            } else if (whole) {
+                *reinterpret_cast<float2*>(at) = make_float2(cells[r][0], cells[r][1 % COLUMNS]);
+            } else {
+                #pragma unroll
+                for (int c = 0; c < COLUMNS; ++c)
+                    if (x + c < width) at[c] = cells[r][c];
+            }
         }
     };
     auto publish = [&](int slot, const Cells& field) {
@@ -146,10 +165,8 @@ _TILE = (
     };
 
     Cells even, odd;  // the newest field after an even and after an odd number of substeps
-    #pragma unroll
-    for (int r = 0; r < ROWS; ++r) load_row(heights.data, y + r, even[r]);
-    #pragma unroll
-    for (int r = 0; r < ROWS; ++r) load_row(heights_prev.data, y + r, odd[r]);
+    load(heights.data, even);
+    load(heights_prev.data, odd);
     auto advance = [&](auto kind) {
         publish(0, even);
         for (int done = 0;;) {
@@ -167,16 +184,8 @@ _TILE = (
         advance(Border());
 
     if (lane * COLUMNS < halo || lane * COLUMNS >= TILE_WIDTH - halo || x >= width) return;
-    float* newest = depth % 2 ? heights_prev_out.data : heights_out.data;
-    float* previous = depth % 2 ? heights_out.data : heights_prev_out.data;
-    #pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-        const int in_tile = warp * ROWS + r;
-        if (in_tile >= depth && in_tile < TILE_HEIGHT - depth && y + r < height) {
-            store_row(newest, y + r, even[r]);
-            store_row(previous, y + r, odd[r]);
-        }
-    }
+    store(depth % 2 ? heights_prev_out.data : heights_out.data, even);
+    store(depth % 2 ? heights_out.data : heights_prev_out.data, odd);
 #endif
 """
 )

@@ -225,6 +225,10 @@ class TunedSolver(Solver):
         """Return `displace_box` and `solve_strips`."""
         return (displace_box, solve_strips)
 
+    def load(self, device: Any) -> None:
+        """Compile and load the module for the block size of its launches."""
+        wp.load_module(solve_strips.module, device=device, block_dim=BLOCK)
+
     def access(self) -> Mapping[str, Mapping[str, str]]:
         """Return how each kernel uses its arrays."""
         return {displace_box.key: DISPLACE_ACCESS, solve_strips.key: SOLVE_ACCESS}
@@ -266,6 +270,7 @@ def launch_displace(arrays: TankArrays) -> None:
             arrays.clock,
         ],
         device=arrays.heights.device,
+        block_dim=BLOCK,
     )
 
 
