@@ -13,7 +13,7 @@ void main() {
     colour = finish(mix(vec3(0.30, 0.33, 0.38), vec3(0.075, 0.085, 0.105), smoothstep(0.0, 1.5, fade)) * marker.w);
 #else
     vec3 above = sky(vec3(ray.x, max(ray.y, 0.0), ray.z));
-    vec3 below = mix(HAZE, vec3(0.50, 0.58, 0.66), smoothstep(0.0, -0.7, ray.y));
+    vec3 below = mix(HAZE, GROUND_HAZE, smoothstep(0.0, -0.7, ray.y));
     colour = finish(ray.y > 0.0 ? above : below * marker.w);
 #endif
 }

@@ -26,9 +26,9 @@ void main() {
     vec2 p = world.xz / slab;
     float width = slant / slab;
     float variation = (hash(floor(p) + 3.0) - 0.5) * clamp(1.0 - width * 1.5, 0.0, 1.0);
-    vec3 stone = vec3(0.60, 0.585, 0.555) * (1.0 + 0.10 * variation);
+    vec3 stone = vec3(0.62, 0.555, 0.46) * (1.0 + 0.10 * variation);
     stone *= 1.0 - 0.30 * joints(p, vec2(width), 0.010);
-    vec3 smooth_stone = vec3(0.80, 0.785, 0.75);
+    vec3 smooth_stone = vec3(0.86, 0.82, 0.75);
     vec2 run = (gap.x > gap.y ? world.zx : world.xz) / (sun.w * 2.4);
     smooth_stone *= 1.0 - 0.22 * joints(vec2(run.x, 0.5), vec2(slant / (sun.w * 2.4)), 0.010);
     float border = smoothstep(-slant, slant, beyond - coping);
@@ -37,6 +37,6 @@ void main() {
     float lip = smoothstep(0.0, 0.35 * sun.w + slant, beyond);  // the rounded inner edge
     vec3 light = albedo * (SKYLIGHT * 0.55 + SUNLIGHT * 0.36 * sun.y) * mix(1.18, 1.0, lip);
     float far = length(world.xz) / max(tank.x, tank.y);
-    vec3 below = mix(HAZE, vec3(0.50, 0.58, 0.66), smoothstep(0.0, -0.7, way.y / range));
+    vec3 below = mix(HAZE, GROUND_HAZE, smoothstep(0.0, -0.7, way.y / range));
     colour = finish(mix(light, below, smoothstep(1.5, 6.5, far)) * marker.w);
 }

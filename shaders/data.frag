@@ -30,11 +30,11 @@ void main() {
     vec3 shown = base * mix(0.55, 1.0, lit);
 
     if (data.z > 0.0) {
+        // Lines at odd halves: a field at rest, zero all over, is on none of them.
         float level = value / data.z;
         float steep = max(fwidth(level), 1e-6);
-        float line = 1.0 - smoothstep(0.6, 1.4, abs(fract(level - 0.5) - 0.5) / steep);
-        float strong = abs(level) < 0.5 ? 0.75 : 0.45;
-        shown = mix(shown, vec3(0.03), line * strong * (1.0 - smoothstep(0.3, 0.6, steep)));
+        float line = 1.0 - smoothstep(0.6, 1.4, abs(fract(level) - 0.5) / steep);
+        shown = mix(shown, vec3(0.03), line * 0.5 * (1.0 - smoothstep(0.3, 0.6, steep)));
     }
     if (data.w > 0.5) {
         vec2 at = place * cells.xy;
@@ -43,6 +43,7 @@ void main() {
         vec2 fade = 1.0 - smoothstep(0.15, 0.4, width);
         shown = mix(shown, vec3(0.0), 0.4 * max(line.x * fade.x, line.y * fade.y));
     }
-    shown = mix(shown, vec3(1.0), 0.9 * marker_at(world.xz, w));
+    vec2 pointer = marker_at(world.xz, w);
+    shown = mix(shown * (1.0 - 0.7 * pointer.y), vec3(1.0, 0.85, 0.3), pointer.x);
     colour = vec4(shown, 1.0);
 }

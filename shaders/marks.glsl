@@ -12,12 +12,10 @@ bool finite(float h) {
     return (floatBitsToUint(h) & 0x7f800000u) != 0x7f800000u;
 }
 
-// How much of the pointer's ring and dot a pixel of width w shows.
-float marker_at(vec2 world, float w) {
-    if (cells.w < 0.5) return 0.0;
+// How much of the pointer's ring and dot (x), and of their dark outline (y), a pixel of width w shows.
+vec2 marker_at(vec2 world, float w) {
     float d = length(world - marker.xy);
-    float line = max(1.2 * w, 0.035 * marker.z);
-    float ring = 1.0 - smoothstep(line - 0.7 * w, line + 0.7 * w, abs(d - marker.z));
-    float dot_size = max(2.2 * w, 0.08 * marker.z);
-    return max(0.85 * ring, 1.0 - smoothstep(dot_size - w, dot_size + w, d));
+    float line = max(0.9 * w, 0.03 * marker.z), spot = max(2.0 * w, 0.07 * marker.z);
+    float off = min(abs(d - marker.z) - line, d - spot);
+    return cells.w * (1.0 - smoothstep(vec2(-0.6, 0.4) * w, vec2(0.6, 2.4) * w, vec2(off)));
 }

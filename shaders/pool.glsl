@@ -14,8 +14,8 @@ vec3 tiles(vec2 p, float w, float shade_rows) {
     vec2 scaled = p / sun.w;
     float width = max(w / sun.w, 1e-4);
     float variation = (hash(floor(scaled) + 7.0) - 0.5) * clamp(1.0 - width * 1.5, 0.0, 1.0);
-    vec3 glaze = mix(vec3(0.50, 0.76, 0.83), vec3(0.22, 0.52, 0.70), shade_rows) * (1.0 + 0.16 * variation);
-    return mix(glaze, vec3(0.86, 0.90, 0.90), 0.75 * joints(scaled, vec2(width), 0.035));
+    vec3 glaze = mix(vec3(0.23, 0.55, 0.68), vec3(0.05, 0.20, 0.42), shade_rows) * (1.0 + 0.16 * variation);
+    return mix(glaze, vec3(0.62, 0.76, 0.80), 0.65 * joints(scaled, vec2(width), 0.035));
 }
 
 // Sunlight at a point under water (1: as through flat water), with the shadow of the rim.
@@ -37,6 +37,6 @@ vec3 pool_light(vec3 p, vec3 normal, float w) {
     vec3 glaze = tiles(along, w, band);
     vec2 gap = max(tank.xy - abs(p.xz), 0.0);
     float corner = 1.0 - exp(-3.0 * min(floor_hit ? min(gap.x, gap.y) : p.y + tank.z, tank.z) / tank.z);
-    vec3 ambient = SKYLIGHT * (0.40 + 0.34 * corner);
-    return glaze * (ambient + SUNLIGHT * 0.62 * max(dot(normal, -sunk.xyz), 0.0) * sunlight_below(p));
+    vec3 ambient = SKYLIGHT * (0.26 + 0.30 * corner);
+    return glaze * (ambient + SUNLIGHT * 0.50 * max(dot(normal, -sunk.xyz), 0.0) * sunlight_below(p));
 }

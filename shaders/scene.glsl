@@ -18,7 +18,8 @@ layout(std140, row_major) uniform Scene {
 const float IOR = 1.333;
 const vec3 SUNLIGHT = vec3(1.0, 0.94, 0.82) * 2.6;
 const vec3 SKYLIGHT = vec3(0.62, 0.78, 1.0) * 0.85;
-const vec3 HAZE = vec3(0.74, 0.83, 0.90);
+const vec3 HAZE = vec3(0.58, 0.76, 0.98);
+const vec3 GROUND_HAZE = vec3(0.58, 0.60, 0.60);
 
 uniform sampler2D sky_map;
 

@@ -28,9 +28,9 @@ void main() {
     vec3 direction = normalize(vec3(2.0 * disc.x, max(1.0 - radius2, 0.0), 2.0 * disc.y));
     float up = direction.y;
 
-    vec3 zenith = vec3(0.10, 0.27, 0.62), middle = vec3(0.30, 0.53, 0.86);
+    vec3 zenith = vec3(0.06, 0.20, 0.55), middle = vec3(0.20, 0.44, 0.86);
     vec3 light = mix(middle, zenith, smoothstep(0.15, 0.9, up));
-    light = mix(HAZE, light, smoothstep(0.0, 0.32, up));
+    light = mix(HAZE, light, smoothstep(-0.02, 0.22, up));
 
     float toward = max(dot(direction, sun.xyz), 0.0);
     light += vec3(1.0, 0.82, 0.55) * (0.22 * pow(toward, 8.0) + 0.5 * pow(toward, 90.0));
@@ -40,6 +40,6 @@ void main() {
     float density = smoothstep(0.50, 0.80, clouds(layer));
     float thick = smoothstep(0.55, 1.0, clouds(layer + 0.08 * sun.xz));
     vec3 cloud = mix(vec3(1.12, 1.08, 1.04), vec3(0.62, 0.68, 0.78), thick * 0.7);
-    light = mix(light, cloud, density * 0.85 * smoothstep(0.02, 0.22, up));
+    light = mix(light, cloud, density * 0.85 * smoothstep(0.0, 0.12, up));
     colour = vec4(light, 1.0);
 }

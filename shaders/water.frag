@@ -9,8 +9,8 @@ in vec3 world;
 in vec2 place;
 out vec4 colour;
 
-const vec3 ABSORBED = vec3(0.42, 0.085, 0.05);     // 1 over the depth of the pool
-const vec3 SCATTERED = vec3(0.012, 0.20, 0.27);
+const vec3 ABSORBED = vec3(0.75, 0.16, 0.08);     // 1 over the depth of the pool
+const vec3 SCATTERED = vec3(0.005, 0.13, 0.20);
 
 // Where a ray inside the water meets floor or wall: distance, and the face's normal.
 float meet(vec3 from, vec3 ray, out vec3 normal) {
@@ -64,7 +64,7 @@ void main() {
     if (ray.y > 0.0 && eye.y < world.y) {  // from under the pool
         light = mix(SCATTERED * 1.5, sky(normalize(ray + 0.6 * normal)) * vec3(0.25, 0.62, 0.72), 0.55);
     }
-    float pointer = marker_at(world.xz, w);
-    light = mix(light, vec3(1.9, 1.75, 1.35), pointer * 0.9);
+    vec2 pointer = marker_at(world.xz, w);
+    light = mix(light * (1.0 - 0.6 * pointer.y), vec3(3.2, 2.4, 1.1), pointer.x);
     colour = finite(raw_height(place)) ? finish(light) : vec4(NOT_FINITE, 1.0);
 }

@@ -39,8 +39,8 @@ class OrbitCamera:
 
     target: np.ndarray = field(default_factory=_origin)
     distance: float = 17.0
-    yaw: float = math.radians(32.0)
-    pitch: float = math.radians(33.0)
+    yaw: float = math.radians(28.0)
+    pitch: float = math.radians(36.0)
     fov: float = math.radians(42.0)
     limits: tuple[float, float] = REFERENCE_LIMITS
 

@@ -18,6 +18,7 @@ from app.view import colormaps
 from app.view.camera import OrbitCamera
 from app.view.gl_objects import Buffer, Framebuffer, Program, Texture, VertexArray
 from app.view.grid import Grid
+from app.view.marks import MarkSheet, place_marks
 from app.view.options import LEVELS, Level, Mode, Quality, WaterOptions, chosen_quality, round_length
 from app.view.range_fit import RangeFit
 from app.view.shader import ShaderLibrary
@@ -28,7 +29,15 @@ SUN = np.array([-0.46, 0.60, -0.72]) / np.linalg.norm([-0.46, 0.60, -0.72])
 _SUNK = np.array([-SUN[0] / 1.333, -math.sqrt(1 - (1 - SUN[1] ** 2) / 1.333**2), -SUN[2] / 1.333])
 DEPTH = 0.12  # of the pool, to the longer side of the tank
 RIM = 0.013  # height of the rim over the still water, in the same measure
-_UNITS = {"sky_map": 0, "surface_map": 1, "caustics_map": 2, "heights": 3, "colour_map": 4, "source": 5}
+_UNITS = {
+    "sky_map": 0,
+    "surface_map": 1,
+    "caustics_map": 2,
+    "heights": 3,
+    "colour_map": 4,
+    "source": 5,
+    "labels": 6,
+}
 
 Cell = tuple[float, float]
 
@@ -71,6 +80,7 @@ class WaterView:
         self._colours: Texture | None = None
         self._colours_name = ""
         self._range_fit = RangeFit(self._shaders, self._vertices)
+        self._marks = MarkSheet()
         self._prepared: tuple[object, ...] = ()
         self._sizes_of: Quality | None = None
 
@@ -219,7 +229,7 @@ class WaterView:
         GL.glClear(GL.GL_COLOR_BUFFER_BIT)
         GL.glEnable(GL.GL_BLEND)
         GL.glBlendFunc(GL.GL_ONE, GL.GL_ONE)
-        program = self._use("caustics.vert", "caustics.frag")
+        program = self._use("caustics.vert", "caustics.frag", _smooth(level))
         area = extent[0] / width * extent[1] / height
         program.use({"texel_area": area})
         self._draw_sheet(program, columns, rows)
@@ -228,7 +238,15 @@ class WaterView:
     def _draw_backdrop(self, backdrop: Framebuffer, camera: OrbitCamera) -> None:
         """Draw what the heights do not change; kept while nobody moves, for it costs as much as the water."""
         data = self.options.mode == Mode.DATA
-        state = (data, self.options.deck, *camera.position, camera.yaw, camera.pitch, camera.fov)
+        state = (
+            data,
+            self.options.deck,
+            self.options.axes,
+            *camera.position,
+            camera.yaw,
+            camera.pitch,
+            camera.fov,
+        )
         assert self._sky and self._sky.texture
         self._sky.texture.bind(_UNITS["sky_map"])
         if state == self._backdrop_of:
@@ -245,6 +263,12 @@ class WaterView:
         self._use("fullscreen.vert", "background.frag", ("DATA",) if data else ())
         GL.glDrawArrays(GL.GL_TRIANGLES, 0, 3)
         GL.glDepthFunc(GL.GL_LESS)
+        if self.options.axes:
+            tile = _tile(self.grid)
+            level = 0.0 if data else RIM * max(self.grid.extent)
+            ink = (0.85, 0.87, 0.90) if data else (0.17, 0.16, 0.15)
+            marks = place_marks(self.grid, camera, level + 0.003 * tile, tile, ink)
+            self._marks.draw(self._use("decal.vert", "decal.frag"), marks, _UNITS["labels"])
         GL.glDisable(GL.GL_DEPTH_TEST)
 
     def _draw_surface(self, texture: Texture, level: Level) -> None:
@@ -255,9 +279,7 @@ class WaterView:
         texture.bind(_UNITS["heights"])
         if data:
             self._bind_colours()
-        program = self._use(
-            "water.vert", "data.frag" if data else "water.frag", ("BICUBIC",) if level.bicubic else ()
-        )
+        program = self._use("water.vert", "data.frag" if data else "water.frag", _smooth(level))
         GL.glEnable(GL.GL_DEPTH_TEST)
         self._draw_sheet(program, *self._sheet(level.mesh))
         GL.glDisable(GL.GL_DEPTH_TEST)
@@ -280,10 +302,10 @@ class WaterView:
         return program
 
     def _sheet(self, limit: int) -> tuple[int, int]:
-        """Quads along x and z of a sheet with at most `limit` on the longer side, in nearly square quads."""
+        """Quads along x and z of a sheet, nearly square ones; two to a cell, but `limit` on the longer side."""
         width, height = self.grid.width, self.grid.height
         longest = max(width, height)
-        most = min(limit, max(longest, 64))
+        most = min(limit, max(2 * longest, 64))
         return max(round(width * most / longest), 2), max(round(height * most / longest), 2)
 
     @staticmethod
@@ -316,12 +338,17 @@ class WaterView:
     def close(self) -> None:
         """Delete all GL objects; the context must be current."""
         self._range_fit.close()
+        self._marks.close()
         self._close_targets()
         self._close_passes()
         for thing in (self._sky, self._colours, self._scene, self._vertices):
             if thing:
                 thing.close()
         self._shaders.close()
+
+
+def _smooth(level: Level) -> tuple[str, ...]:
+    return ("BICUBIC",) if level.bicubic else ()
 
 
 def _tile(grid: Grid) -> float:
