@@ -135,23 +135,31 @@ class FrameSettings:
         for name in ("width", "height"):
             side = getattr(self, name)
             if side < MIN_SIDE:
-                raise UsageError(f"{name} is {side}", remedy=f"sides go from {MIN_SIDE} to {MAX_SIDE} cells")
-            if side > MAX_SIDE:
-                free = free_host_memory()
-                have = f", {size_text(free)} are free" if free is not None else ""
                 raise UsageError(
-                    f"{name} is {side}: a grid of {self.width} x {self.height} needs "
-                    f"{size_text(2.0 * self.field_bytes)} of memory{have}",
+                    f"{name} is {_short(side)}", remedy=f"sides go from {MIN_SIDE} to {MAX_SIDE} cells"
+                )
+            if side > MAX_SIDE:
+                raise UsageError(
+                    f"{name} is {_short(side)}{self._needed()}",
                     remedy=f"sides go from {MIN_SIDE} to {MAX_SIDE} cells",
                 )
         if not 1 <= self.substeps <= MAX_SUBSTEPS:
-            raise UsageError(f"substeps is {self.substeps}", remedy=f"take 1 to {MAX_SUBSTEPS}")
+            raise UsageError(f"substeps is {_short(self.substeps)}", remedy=f"take 1 to {MAX_SUBSTEPS}")
         for name in ("frame_rate", "dx", "radius"):
             if getattr(self, name) <= 0.0:
                 raise UsageError(f"{name} is {getattr(self, name):g}", remedy="it must be greater than 0")
         for name in ("k_speed", "k_damp"):
             if getattr(self, name) < 0.0:
                 raise UsageError(f"{name} is {getattr(self, name):g}", remedy="it must not be negative")
+
+    def _needed(self) -> str:
+        """Return what both height fields need and what is free, as a clause; empty if beyond any number."""
+        needed = 2 * self.field_bytes
+        if not 0 < needed < 1 << 100:
+            return ""
+        free = free_host_memory()
+        have = f", {size_text(free)} are free" if free is not None else ""
+        return f": a grid of {self.width} x {self.height} needs {size_text(needed)} of memory{have}"
 
     def _stable_at(self, frame_rate: float, speed: float, damping: float) -> bool:
         return self.stability.allows(speed, damping, 1.0 / (frame_rate * self.substeps))
@@ -161,3 +169,7 @@ class FrameSettings:
         margin = self.stability.margin
         per_dt2 = 4.0 * K_SPEED / (margin * self.dx**2) + K_DAMP
         return float(math.ceil(math.sqrt(per_dt2 / 2.0) / self.substeps + 1e-9))
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**20 else f"a number of {len(str(abs(number)))} digits"
