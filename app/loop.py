@@ -18,11 +18,13 @@ import numpy as np
 from app.applog import Level, LogHandler
 from app.controls import handle_canvas, handle_events, water_viewport
 from app.gl_platform import GL
+from app.headless import plan_pushes
+from app.scene import Scene
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
 from app.window import Event
-from replay.errors import RipplescopeError
+from replay.errors import ParameterError, RipplescopeError
 from replay.parameters import check_limits, spec_named
 
 if TYPE_CHECKING:
@@ -266,13 +268,27 @@ def open_first(app: App, path: Path | None, params: Mapping[str, tuple[float, ..
         path = demo_capture(FrameSettings(), app.device)
     app.open(path)
     assert app.scene is not None
+    set_values(app.scene, params)
+
+
+def set_values(scene: Scene, params: Mapping[str, tuple[float, ...]]) -> None:
+    """Set values by name, as the command line gives them.
+
+    Raises:
+        ParameterError: unknown name, wrong number of values, outside the range, or beyond what is stable.
+    """
+    edited = {}
     for name, value in params.items():
-        spec = spec_named(app.scene.player.parameters, name)
-        if name in app.scene.editor.values:
-            check_limits(spec, value)
-            app.scene.editor.apply({name: value})
+        spec = spec_named(scene.player.parameters, name)
+        check_limits(spec, value)
+        if name in scene.editor.values:
+            edited[name] = value
+        elif len(value) == int(np.prod(spec.full_shape)):
+            scene.player.set(name, np.asarray(value, spec.element.scalar).reshape(spec.full_shape))
         else:
-            app.scene.player.set(name, np.asarray(value, spec.element.scalar).reshape(spec.full_shape))
+            raise ParameterError(f"{name} holds {int(np.prod(spec.full_shape))} numbers, not {len(value)}")
+    for message in scene.editor.apply(edited):
+        raise ParameterError(message, remedy="lower the wave speed, the damping or the time step")
 
 
 def look_around(app: App) -> None:
@@ -288,10 +304,11 @@ def look_around(app: App) -> None:
 
 
 def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan) -> int:
+    assert app.scene is not None
+    pushes = plan_pushes(app.scene, plan.clicks, plan.frames)
     for frame in range(plan.frames):
-        for column, row, when in plan.clicks:
-            if when == frame:
-                app.push.press((column, row))
+        if frame in pushes:
+            app.push.press(pushes[frame])
         run_frame(app, gui, desk, time.perf_counter, launches=1)
         app.push.release()
     if app.message:

@@ -46,9 +46,8 @@ class Recapture:
 
     def __init__(self, request: FrameRequest, folder: Path) -> None:
         self.request = request
-        self.output = folder / (
-            f"panel-{request.width}x{request.height}-{request.substeps}-{request.device.replace(':', '-')}.wrp"
-        )
+        frame = f"{request.width}x{request.height}x{request.substeps}"
+        self.output = folder / f"panel-{frame}-{request.device.replace(':', '-')}.wrp"
         self.started = time.monotonic()
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]

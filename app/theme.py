@@ -142,14 +142,16 @@ def apply(name: str, scale: float) -> Palette:
 
 
 _SIZES = (
-    "window_padding", "window_rounding", "window_border_size", "child_rounding", "child_border_size",
-    "popup_rounding", "popup_border_size", "frame_padding", "frame_rounding", "frame_border_size",
-    "item_spacing", "item_inner_spacing", "cell_padding", "indent_spacing", "scrollbar_size",
-    "scrollbar_rounding", "grab_min_size", "grab_rounding", "tab_rounding", "tab_border_size",
-    "tab_bar_border_size", "tab_bar_overline_size", "docking_separator_size", "window_menu_button_position",
-    "separator_text_border_size", "separator_text_padding", "window_title_align", "disabled_alpha",
-    "display_safe_area_padding", "window_min_size",
+    "window_padding", "window_rounding", "window_border_size", "window_min_size", "child_rounding",
+    "child_border_size", "popup_rounding", "popup_border_size", "frame_padding", "frame_rounding",
+    "frame_border_size", "item_spacing", "item_inner_spacing", "cell_padding", "indent_spacing",
+    "scrollbar_size", "scrollbar_rounding", "grab_min_size", "grab_rounding", "tab_rounding",
+    "tab_border_size", "tab_bar_border_size", "tab_bar_overline_size",
+    "tab_close_button_min_width_selected", "tab_close_button_min_width_unselected",
+    "docking_node_has_close_button", "docking_separator_size", "window_menu_button_position",
+    "separator_text_border_size", "separator_text_padding", "disabled_alpha",
 )  # fmt: skip
+"""What `_shape` sets."""
 
 
 def _shape(style: imgui.Style) -> None:
@@ -176,6 +178,9 @@ def _shape(style: imgui.Style) -> None:
     style.tab_border_size = 0
     style.tab_bar_border_size = 1
     style.tab_bar_overline_size = 2
+    style.tab_close_button_min_width_selected = 0  # shown while the pointer is over the tab
+    style.tab_close_button_min_width_unselected = 0
+    style.docking_node_has_close_button = False
     style.docking_separator_size = 3
     style.window_menu_button_position = imgui.Dir.none
     style.separator_text_border_size = 1

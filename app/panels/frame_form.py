@@ -14,6 +14,7 @@ from app.state import App
 
 _SIDES = (3, 8192)
 _SUBSTEPS = (1, 1024)
+_FIELDS = (("Columns", "_width", _SIDES), ("Rows", "_height", _SIDES), ("Substeps", "_substeps", _SUBSTEPS))
 _DOTS = ("   ", ".  ", ".. ", "...")
 
 
@@ -36,19 +37,19 @@ class FrameForm:
             self._substeps = scene.substeps
         imgui.separator_text("Captured frame")
         width = imgui.get_content_region_avail().x
-        third = (width - 2 * 8 * gui.scale) / 3
-        for index, (label, key) in enumerate(
-            (("Columns", "_width"), ("Rows", "_height"), ("Substeps", "_substeps"))
-        ):
+        gap = 8 * gui.scale
+        third = (width - 2 * gap) / 3
+        start = imgui.get_cursor_pos_x()
+        for index, (label, _, _) in enumerate(_FIELDS):
             if index:
-                imgui.same_line(0.0, 8 * gui.scale)
-            imgui.begin_group()
+                imgui.same_line(start + index * (third + gap))
             caption(gui, label)
+        for index, (label, key, (low, high)) in enumerate(_FIELDS):
+            if index:
+                imgui.same_line(start + index * (third + gap))
             imgui.set_next_item_width(third)
-            low, high = _SUBSTEPS if key == "_substeps" else _SIDES
             _, typed = imgui.input_int(f"##{label}", getattr(self, key), 0, 0)
             setattr(self, key, typed)
-            imgui.end_group()
             tooltip(f"{low} to {high}")
         request = FrameRequest(self._width, self._height, self._substeps, scene.player.device)
         same = (self._width, self._height, self._substeps) == (

@@ -6,6 +6,7 @@ What can be set and what cannot is `app.editor`'s business; here are widgets onl
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
@@ -16,7 +17,7 @@ from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.frame_form import FrameForm
 from app.panels.preset_row import PresetRow
-from app.panels.widgets import Kept, caption, hint, icon_button, right_align, shape_text, tooltip
+from app.panels.widgets import Kept, caption, hint, icon_button, right_align, shape_text, tooltip, unit_text
 from app.state import App
 from replay.parameters import ParameterSpec
 
@@ -77,10 +78,10 @@ class ParametersPanel:
         spec, value = editor.specs[name], editor.values[name]
         imgui.text_unformatted(spec.label or name)
         if imgui.is_item_hovered():
-            tooltip(_about(spec))
+            tooltip(about(spec))
         if spec.unit:
             imgui.same_line(0.0, 6 * gui.scale)
-            caption(gui, spec.unit)
+            caption(gui, unit_text(spec.unit))
         if not editor.is_default(name):
             side = imgui.get_text_line_height()
             right_align(side + 6 * gui.scale)
@@ -221,7 +222,6 @@ _SLIDER_COLORS = (
     imgui.Col_.slider_grab,
     imgui.Col_.slider_grab_active,
 )
-_FORMATS: dict[int, str] = {}
 
 
 def _number_format(value: float) -> str:
@@ -233,16 +233,10 @@ def _int32(value: float) -> int:
     return max(min(int(value), 2**31 - 1), -(2**31))
 
 
-_ABOUT: dict[ParameterSpec, str] = {}
-
-
-def _about(spec: ParameterSpec) -> str:
-    kept = _ABOUT.get(spec)
-    if kept is None:
-        kept = f"{spec.name}: {spec.element.name}[{shape_text(spec.shape)}]"
-        if spec.minimum is not None and spec.maximum is not None:
-            kept += f", {spec.minimum:g} to {spec.maximum:g} {spec.unit}".rstrip()
-        if not spec.known:
-            kept += "\ntype and shape are inferred from the file"
-        _ABOUT[spec] = kept
-    return kept
+@lru_cache(maxsize=256)
+def about(spec: ParameterSpec) -> str:
+    """Return what a parameter is, for the tooltip."""
+    text = f"{spec.name}: {spec.element.name}[{shape_text(spec.shape)}]"
+    if spec.minimum is not None and spec.maximum is not None:
+        text += f", {spec.minimum:g} to {spec.maximum:g} {unit_text(spec.unit)}".rstrip()
+    return text if spec.known else f"{text}\ntype and shape are inferred from the file"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.gl_platform import imgui
 from app.gui import Gui
-from app.panels.widgets import byte_text, caption
+from app.panels.widgets import Kept, byte_text, caption, elided
 from app.simclock import Stage
 from app.state import App
 
@@ -29,6 +30,7 @@ class PerformancePanel:
         self._facts: list[tuple[str, str]] = []
         self._stages: list[tuple[str, float]] = []
         self._total = 1.0
+        self._cut: defaultdict[str, Kept] = defaultdict(Kept)
         self._plot_label = ""
         self._plot_top = 20.0
 
@@ -48,7 +50,10 @@ class PerformancePanel:
         for label, text in self._facts:
             caption(gui, label)
             imgui.same_line(84 * gui.scale)
-            imgui.text_unformatted(text)
+            room = imgui.get_content_region_avail().x
+            imgui.text_unformatted(
+                str(self._cut[label].get((text, room), lambda text=text, room=room: elided(text, room)))
+            )
             if imgui.is_item_hovered():
                 imgui.set_tooltip(text)
         imgui.end_child()
@@ -63,7 +68,7 @@ class PerformancePanel:
             overlay_text=self._plot_label,
             scale_min=0.0,
             scale_max=self._plot_top,
-            graph_size=(width, 56 * scale),
+            graph_size=(width, 46 * scale),
         )
         corner = imgui.get_cursor_screen_pos()
         draw = imgui.get_window_draw_list()
@@ -74,8 +79,8 @@ class PerformancePanel:
             x = end
         imgui.dummy((width, height))
         for index, (text, _) in enumerate(self._stages):
-            if index % 4:
-                imgui.same_line(width / 4 * (index % 4))
+            if index % 3:
+                imgui.same_line(width / 3 * (index % 3))
             place = imgui.get_cursor_screen_pos()
             y = place.y + imgui.get_text_line_height() / 2
             draw.add_circle_filled((place.x + 4 * scale, y), 4 * scale, self._colors[index])
@@ -86,19 +91,24 @@ class PerformancePanel:
         times, scene = app.times, app.scene
         split = times.split.tolist()
         self._total = max(sum(split), 1e-6)
-        self._stages = [(f"{stage.name.capitalize()} {split[stage]:.2f}", split[stage]) for stage in Stage]
+        self._stages = [(f"{stage.name.capitalize()} {split[stage]:.1f}", split[stage]) for stage in Stage]
         self._plot_label = f"{times.frame_ms:.1f} ms   {times.rate:.0f} fps"
         self._plot_top = max(20.0, float(times.history.max()) * 1.1)
         facts = [("OpenGL", app.window.gl_renderer)]
         if scene is not None:
             clock = scene.clock
-            facts.insert(0, ("Device", scene.player.device_name))
+            facts.insert(0, ("Device", device_text(scene.player.device, scene.player.device_name)))
             facts.append(("Graph", f"{len(scene.capture.top_level)} operations a launch"))
             facts.append(("Real time", f"×{clock.real_time_factor * clock.speed:.2f} of ×{clock.speed:g}"))
         if app.transfer is not None:
             facts.insert(2, ("Transfer", f"{app.transfer.path}: {app.transfer.reason}"))
         facts.append(("Memory", _memory_text()))
         self._facts = facts
+
+
+def device_text(device: str, name: str) -> str:
+    """Return a device for people: `CPU`, or its name."""
+    return "CPU" if name == "cpu" else name if name != device else device.upper()
 
 
 def _memory_text() -> str:

@@ -114,3 +114,27 @@ def byte_text(nbytes: float) -> str:
 def shape_text(shape: tuple[int, ...]) -> str:
     """Return a shape for people: `128×128`."""
     return "×".join(map(str, shape))
+
+
+_RAISED = {"^2": "²", "^3": "³"}
+
+
+def unit_text(unit: str) -> str:
+    """Return a unit as people write it: `m^2/s^2` is `m²/s²`."""
+    for plain, raised in _RAISED.items():
+        unit = unit.replace(plain, raised)
+    return unit
+
+
+def elided(text: str, width: float) -> str:
+    """Return a text cut to a width in window units, with dots where it was cut."""
+    if imgui.calc_text_size(text).x <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if imgui.calc_text_size(text[:middle].rstrip() + "…").x <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip() + "…"
