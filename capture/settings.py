@@ -172,4 +172,6 @@ class FrameSettings:
 
 
 def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**20 else f"a number of {len(str(abs(number)))} digits"
+    return (
+        str(number) if abs(number) < 10**20 else f"about 10^{int(abs(number).bit_length() * math.log10(2.0))}"
+    )

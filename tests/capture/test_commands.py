@@ -33,7 +33,7 @@ def test_capture_tells_of_another_frame_rate(tmp_path: Path, capfd: pytest.Captu
         (["--width", "wide"], "argument --width: 'wide' is not a whole number"),
         (["--width", "12.5"], "argument --width: '12.5' is not a whole number"),
         (["--height", "nan"], "argument --height: 'nan' is not a whole number"),
-        (["--width", "9" * 400], "width is a number of 400 digits; sides go from 3 to 8192 cells"),
+        (["--width", "9" * 400], "width is about 10^400; sides go from 3 to 8192 cells"),
         (["--width", "9" * 9000], "is not a whole number"),
         (["--width", "100000", "--height", "100000"], "needs 74.5 GiB of memory"),
         (["--substeps", "0"], "substeps is 0; take 1 to 10000"),
