@@ -112,7 +112,7 @@ def _header(document: Document, metadata: Metadata) -> Iterator[Fault]:
             f"are those of {'CUDA' if cpu else 'the CPU'}"
         )
         yield Fault("header", what, BLOCKS, offset=24, field="header.device_type")
-    if cpu and header.target_arch or not cpu and not header.target_arch:
+    if (cpu and header.target_arch) or (not cpu and not header.target_arch):
         what = f"architecture {header.target_arch} for a capture of the {device}"
         yield Fault("header", what, BLOCKS, offset=28, field="header.target_arch")
     if metadata.target_arch != header.target_arch:

@@ -6,6 +6,7 @@ records of library operations, meshes and the contents are weighed, and the resu
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from replay.elements import ElementType
 from replay.errors import ParameterError
 from replay.graph import library
 from replay.graph.descriptors import Descriptors
+from replay.graph.groups import group
 from replay.graph.model import Binding, OpKind, Provenance, Region
 from replay.graph.scalars import default_element, guess_element, guess_scalar, plausibility
 from replay.manifest import Manifest
@@ -31,6 +33,7 @@ _ARRAY_TYPE = re.compile(r"(?:indexed)?array(?:[1-4]d)?\[(\w+)\]$")
 class _Evidence:
     """What speaks for the element type and shape of one region."""
 
+    nbytes: int
     element: ElementType | None = None
     shape: tuple[int, ...] | None = None
     provenance: Provenance = Provenance.INFERRED
@@ -57,14 +60,14 @@ def infer_regions(
     manifest: Manifest | None,
 ) -> dict[int, Region]:
     """Return the regions by id, with element type and shape where they can be told."""
-    evidence = {record.id: _Evidence() for record in document.regions}
+    evidence = {record.id: _Evidence(record.nbytes) for record in document.regions}
     names: dict[int, list[str]] = {}
     for binding in bindings:
         known = names.setdefault(binding.region, [])
         if binding.name not in known:
             known.append(binding.name)
     if manifest is not None:
-        _from_parameters(evidence, {record.id: record.nbytes for record in document.regions}, names, manifest)
+        _from_parameters(evidence, names, manifest)
     _from_descriptors(evidence, operations, descriptors, manifest)
     _from_library(data, evidence, operations)
     _from_meshes(evidence, document)
@@ -74,7 +77,7 @@ def infer_regions(
     _from_slots(evidence)
     _from_neighbours(evidence, operations, descriptors)
     _from_copies(data, evidence, operations)
-    _assume(evidence, {record.id: record.nbytes for record in document.regions})
+    _assume(evidence)
     return {
         record.id: _region(record, evidence[record.id], names.get(record.id, []))
         for record in document.regions
@@ -82,18 +85,16 @@ def infer_regions(
 
 
 def _from_parameters(
-    evidence: Mapping[int, _Evidence],
-    sizes: Mapping[int, int],
-    names: Mapping[int, list[str]],
-    manifest: Manifest,
+    evidence: Mapping[int, _Evidence], names: Mapping[int, list[str]], manifest: Manifest
 ) -> None:
     entries = {entry.name: entry for entry in manifest.parameters}
     for region, bound in names.items():
+        target = evidence.get(region)
         for name in bound:
-            if name in entries and region in evidence:
+            if name in entries and target is not None:
                 element, shape = ElementType.named(entries[name].dtype), tuple(entries[name].shape)
-                if element.nbytes * int(np.prod(shape, dtype=np.int64)) == sizes[region]:
-                    evidence[region] = _Evidence(element, shape, Provenance.KNOWN)
+                if element.nbytes * math.prod(shape) == target.nbytes:
+                    target.element, target.shape, target.provenance = element, shape, Provenance.KNOWN
                     break
 
 
@@ -118,27 +119,32 @@ def _from_descriptors(
     for region, value in zip(regions.tolist(), np.gcd.reduceat(step[order], starts).tolist(), strict=True):
         if region in evidence:
             evidence[region].step = int(value)
-    whole = rows[(found.contiguous & (found.offset == 0))[rows]]
-    extents = found.cells[whole] * found.strides[whole, found.ndim[whole] - 1]
+    _from_whole_views(evidence, found, rows)
     kind = launches.name_of[launches.param_launch[found.param]]
     slot = launches.param_slot[found.param]
-    keys = np.column_stack([found.region, found.ndim, found.shape])
-    _, first = np.unique(np.column_stack([keys[whole], extents.astype(np.int64)]), axis=0, return_index=True)
-    for row, extent in zip(whole[np.sort(first)].tolist(), extents[np.sort(first)].tolist(), strict=True):
-        entry = evidence.get(int(found.region[row]))
-        if entry is not None and not entry.whole:
-            shape = tuple(found.shape[row, : found.ndim[row]].tolist())
-            entry.whole = (*shape, int(extent))
-    places = np.column_stack([found.region, kind, slot, found.at])[rows]
     types = _argument_elements(operations, manifest)
-    for region, name, position, at in np.unique(places, axis=0).tolist():
-        entry = evidence.get(region)
+    first, _ = group(found.region[rows], kind[rows], slot[rows], found.at[rows])
+    for row in rows[first].tolist():
+        entry = evidence.get(int(found.region[row]))
         if entry is None:
             continue
-        entry.slots.add((name, position, at))
-        element = types.get((name, position))
-        if element is not None and at == 0 and entry.element is None:
+        place = (int(kind[row]), int(slot[row]), int(found.at[row]))
+        entry.slots.add(place)
+        element = types.get(place[:2])
+        if element is not None and place[2] == 0 and entry.element is None:
             entry.element = element
+
+
+def _from_whole_views(evidence: Mapping[int, _Evidence], found: Descriptors, rows: np.ndarray) -> None:
+    """Remember the shape of the first contiguous view from the start of each region, and its bytes."""
+    rows = rows[(found.contiguous & (found.offset == 0))[rows]]
+    extents = (found.cells[rows] * found.strides[rows, found.ndim[rows] - 1]).astype(np.int64)
+    first, _ = group(found.region[rows], extents)
+    for position in np.sort(first).tolist():
+        row, extent = int(rows[position]), int(extents[position])
+        entry = evidence.get(int(found.region[row]))
+        if entry is not None and extent == entry.nbytes and not entry.whole:
+            entry.whole = tuple(found.shape[row, : found.ndim[row]].tolist())
 
 
 def _argument_elements(
@@ -162,9 +168,10 @@ def _from_library(data: bytes, evidence: Mapping[int, _Evidence], operations: Op
             continue
         _, records = operations.records(data, kind)
         for column in library.columns(kind, records):
-            keys = np.column_stack([column.region, column.scalar, column.element_size])
-            for region, scalar, size in np.unique(keys, axis=0).tolist():
-                entry = evidence.get(region)
+            first, _ = group(column.region, column.scalar, column.element_size)
+            for row in first.tolist():
+                scalar, size = int(column.scalar[row]), int(column.element_size[row])
+                entry = evidence.get(int(column.region[row]))
                 if entry is None:
                     continue
                 if scalar in set(ScalarType) and entry.element is None:
@@ -254,28 +261,27 @@ def _from_neighbours(
 def _from_copies(data: bytes, evidence: Mapping[int, _Evidence], operations: OperationTable) -> None:
     """Give regions that still say nothing the type of a region that they are copied from or to."""
     _, records = operations.records(data, OpKind.MEMCPY_D2D)
-    pairs = np.unique(np.column_stack([records["src_region"], records["dst_region"]]), axis=0).tolist()
+    first, _ = group(records["src_region"], records["dst_region"])
+    pairs = [tuple(records[["src_region", "dst_region"]][row].tolist()) for row in first]
     for source, target in [*pairs, *(pair[::-1] for pair in reversed(pairs))]:
         one, other = evidence.get(source), evidence.get(target)
         if one is not None and other is not None and one.element is not None and other.element is None:
             other.element = one.element
 
 
-def _assume(evidence: Mapping[int, _Evidence], sizes: Mapping[int, int]) -> None:
+def _assume(evidence: Mapping[int, _Evidence]) -> None:
     """Take the most common type where nothing speaks for any."""
-    for region, entry in evidence.items():
+    for entry in evidence.values():
         if entry.element is None:
-            size = entry.step or next(size for size in (4, 1) if sizes[region] % size == 0)
+            size = entry.step or next(size for size in (4, 1) if entry.nbytes % size == 0)
             entry.element, entry.provenance = default_element(size), Provenance.ASSUMED
 
 
 def _region(record: RegionRecord, entry: _Evidence, names: list[str]) -> Region:
     element, shape = entry.element, entry.shape
     if element is not None and shape is None:
-        if entry.whole and entry.whole[-1] == record.nbytes:
-            cells = int(np.prod(entry.whole[:-1], dtype=np.float64))
-            if cells * element.nbytes == record.nbytes:
-                shape = entry.whole[:-1]
+        if entry.whole and math.prod(entry.whole) * element.nbytes == record.nbytes:
+            shape = entry.whole
         if shape is None and record.nbytes % element.nbytes == 0:
             shape = (record.nbytes // element.nbytes,)
         if shape is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from replay.graph import library
 from replay.graph.arguments import ArgumentDecoder
+from replay.graph.groups import group
 from replay.graph.model import Kernel, Operation, OpKind, Provenance, RegionUse
 from replay.wrp.layout import MAX_DIMS, RECORDS, gather
 from replay.wrp.tables import OperationTable
@@ -70,14 +71,13 @@ class LazyOperations(Sequence[Operation]):
         lookup[[int(kind) for kind in kinds]] = np.arange(len(kinds))
         codes[other] = lookup[table.kinds[other]]
         if len(launches.events):
-            shapes = np.column_stack(
-                [launches.name_of, launches.records["ndim"], launches.records["shape"].astype(np.int64)]
-            )
-            distinct, inverse = np.unique(shapes, axis=0, return_inverse=True)
-            codes[launches.events] = inverse.reshape(-1) + len(labels)
-            for name, ndim, *shape in distinct.tolist():
-                key = launches.names[name][0].decode("utf-8", "backslashreplace")
-                labels.append(f"{key} {list(shape[: max(min(ndim, MAX_DIMS), 0)])}")
+            ndim, shape = launches.records["ndim"], launches.records["shape"]
+            first, numbers = group(launches.name_of, ndim, *shape.T)
+            codes[launches.events] = numbers + len(labels)
+            for row in first.tolist():
+                key = launches.names[launches.name_of[row]][0].decode("utf-8", "backslashreplace")
+                sides = shape[row, : min(max(int(ndim[row]), 0), MAX_DIMS)].tolist()
+                labels.append(f"{key} {sides}")
         return tuple(labels), codes
 
     def _make(self, event: int) -> Operation:

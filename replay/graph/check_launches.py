@@ -1,0 +1,288 @@
+"""What is wrong with kernel launches: kernels, bounds, arguments, pointers, arrays, and baked addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from replay.graph.check_common import RegionSizes, some
+from replay.graph.descriptors import Descriptors
+from replay.graph.groups import group
+from replay.graph.model import Fault, Severity
+from replay.wrp import layout
+from replay.wrp.document import Document
+from replay.wrp.layout import RelocKind
+from replay.wrp.tables import OperationTable
+
+BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
+THREADS_SUSPICIOUS = 1 << 26  # a launch of more threads must have cells to match
+THREADS_PER_CELL = 256
+MAX_BLOCK = 1024
+
+
+class LaunchChecker:
+    """The checks of all launches of one file."""
+
+    def __init__(
+        self,
+        data: bytes,
+        document: Document,
+        table: OperationTable,
+        descriptors: Descriptors,
+        sizes: RegionSizes,
+    ) -> None:
+        self._data, self._document, self._table, self._found = data, document, table, descriptors
+        self._launches, self._sizes = table.launches, sizes
+
+    def _at_launch(self, row: int, what: str, field: str, severity: Severity = BLOCKS) -> Fault:
+        event = int(self._launches.events[row])
+        fields = layout.LAUNCH.fields or {}
+        place = fields[field][1] if field in fields else 80
+        if field == "module_hash":
+            place = 80 + int(self._launches.records["kernel_key_len"][row])
+        offset = int(self._table.offsets[event]) + place
+        return Fault(
+            f"operation {event}", what, severity, event, offset, f"{self._table.field_of(event)}.{field}"
+        )
+
+    def _at_param(self, param: int, what: str, offset: int, field: str, severity: Severity = BLOCKS) -> Fault:
+        row = int(self._launches.param_launch[param])
+        event, slot = int(self._launches.events[row]), int(self._launches.param_slot[param])
+        where = f"operation {event}, argument {slot + 1}"
+        return Fault(
+            where, what, severity, event, offset, f"{self._table.field_of(event)}.{field.format(slot)}"
+        )
+
+    def kernels(self, known: set[tuple[bytes, bytes]]) -> Iterator[Fault]:
+        """Every launch must name a kernel of the metadata, with its module."""
+        launches = self._launches
+        missing = np.array([name not in known for name in launches.names], bool)
+        keys = {key for key, _ in known}
+
+        def tell(row: int) -> Fault:
+            key, digest = launches.names[launches.name_of[row]]
+            name = key.decode("utf-8", "backslashreplace")
+            if key in keys:
+                text = digest.decode("utf-8", "backslashreplace")
+                return self._at_launch(
+                    row, f"kernel {name!r} of module {text!r}, which is not listed", "module_hash"
+                )
+            return self._at_launch(row, f"kernel {name!r}, which the metadata do not list", "kernel_key")
+
+        yield from some(np.flatnonzero(missing[launches.name_of]), tell)
+
+    def bounds(self) -> Iterator[Fault]:
+        """Dimensions, thread counts and blocks."""
+        records = self._launches.records
+        ndim, threads = records["ndim"].astype(np.int64), records["size"]
+        odd = (ndim < 1) | (ndim > layout.MAX_DIMS)
+        yield from some(
+            np.flatnonzero(odd),
+            lambda row: self._at_launch(
+                row, f"a launch of {int(ndim[row])} dimensions, 1 to 4 expected", "ndim"
+            ),
+        )
+        sides = np.where(np.arange(layout.MAX_DIMS) < ndim[:, None], records["shape"], 1).astype(np.float64)
+        cells = np.prod(sides, axis=1)
+        # Threads may be a multiple of the shape (folded axes); floats are exact far beyond what can run.
+        uneven = ~odd & ((threads < cells) | (np.fmod(threads.astype(np.float64), np.maximum(cells, 1)) != 0))
+        yield from some(
+            np.flatnonzero(uneven),
+            lambda row: self._at_launch(
+                row,
+                f"{int(threads[row])} threads for a launch of shape {records['shape'][row][: ndim[row]].tolist()}",
+                "size",
+            ),
+        )
+        yield from some(
+            np.flatnonzero(records["dim"] != threads),
+            lambda row: self._at_launch(
+                row, f"{int(records['dim'][row])} threads, but size says {int(threads[row])}", "dim"
+            ),
+        )
+        block = records["block_dim"]
+        yield from some(
+            np.flatnonzero((block < 0) | (block > MAX_BLOCK)),
+            lambda row: self._at_launch(
+                row, f"a block of {int(block[row])} threads, at most {MAX_BLOCK}", "block_dim"
+            ),
+        )
+        yield from self._idle_threads(np.maximum(cells, threads.astype(np.float64)))
+
+    def _idle_threads(self, threads: np.ndarray) -> Iterator[Fault]:
+        launch = self._launches.param_launch[self._found.param]
+        largest = np.zeros(len(threads))
+        np.maximum.at(largest, launch, self._found.cells)
+        many = (threads > THREADS_SUSPICIOUS) & (threads > THREADS_PER_CELL * largest)
+        yield from some(
+            np.flatnonzero(many),
+            lambda row: self._at_launch(
+                row,
+                f"{int(threads[row])} threads, but its largest array has {int(largest[row])} cells",
+                "shape",
+            ),
+        )
+
+    def arguments(self) -> Iterator[Fault]:
+        """Sizes, alignments and numbering; launches of one kernel must agree."""
+        launches, params = self._launches, self._launches.params
+        if not len(params):
+            return
+        align = params["value_align"].astype(np.int64)
+        odd = (align > 128) | ((align & (align - 1)) != 0)
+
+        def at(param: int, what: str, name: str, place: int, severity: Severity = BLOCKS) -> Fault:
+            offset = int(launches.param_base[param]) + place
+            return self._at_param(param, what, offset, f"params[{{}}].{name}", severity)
+
+        yield from some(
+            np.flatnonzero(odd),
+            lambda param: at(param, f"an alignment of {int(align[param])} bytes", "value_align", 12),
+        )
+        count = np.maximum(launches.records["num_params"].astype(np.int64), 1)
+        expected = launches.param_slot % count[launches.param_launch] + 1
+        yield from some(
+            np.flatnonzero(params["param_index"] != expected),
+            lambda param: at(
+                param, f"numbered {int(params['param_index'][param])}, {int(expected[param])} expected",
+                "param_index", 0, NOTE,
+            ),
+        )  # fmt: skip
+        # One kernel has one signature: the size that most of its launches state is taken for the right one.
+        name, slot = launches.name_of[launches.param_launch], launches.param_slot
+        size = params["value_size"].astype(np.int64)
+        places, place_of = group(name, slot)
+        if (size == size[places][place_of]).all():
+            return
+        first, number = group(place_of, size)
+        counts = np.bincount(number)
+        best: dict[int, tuple[int, int]] = {}
+        for variant, row in enumerate(first.tolist()):
+            option = (int(counts[variant]), int(size[row]))
+            best[int(place_of[row])] = max(best.get(int(place_of[row]), (0, 0)), option)
+        usual = np.array([best[place][1] for place in range(len(places))], np.int64)[place_of]
+        yield from some(
+            np.flatnonzero(size != usual),
+            lambda param: at(
+                param, f"{int(size[param])} bytes, but {int(usual[param])} in other launches of this kernel",
+                "value_size", 8,
+            ),
+        )  # fmt: skip
+
+    def _reloc_fault(self, number: int, what: str, place: int, field: str) -> Fault:
+        launches = self._launches
+        param = int(launches.reloc_param[number])
+        launch = int(launches.param_launch[param])
+        position = number - int(launches.reloc_start[launches.param_start[launch]])
+        offset = int(launches.reloc_base[number]) + place
+        return self._at_param(param, what, offset, f"relocs[{position}].{field}")
+
+    def pointers(self) -> Iterator[Fault]:
+        """Relocations must lead into regions and to meshes that the file holds."""
+        relocs = self._launches.relocs
+        pointer = relocs["kind"] == RelocKind.DATA_PTR
+        ids, offsets = relocs["region"].astype(np.int64), relocs["region_offset"]
+        exists, size, _ = self._sizes.find(ids)
+        yield from some(
+            np.flatnonzero(pointer & ~exists),
+            lambda n: self._reloc_fault(
+                n, f"a pointer to region {int(ids[n])}, which the file does not hold", 4, "region_id"
+            ),
+        )
+        yield from some(
+            np.flatnonzero(pointer & exists & (offsets > size)),
+            lambda n: self._reloc_fault(
+                n, f"a pointer to byte {int(offsets[n])} of region {int(ids[n])}, which has {int(size[n])} bytes",
+                8, "region_offset",
+            ),
+        )  # fmt: skip
+        metadata = self._document.metadata
+        handles = np.array(
+            [int(mesh.value["original_ptr"]) for mesh in metadata.meshes] if metadata else [], np.uint64
+        )
+        stray = (relocs["kind"] == RelocKind.HANDLE) & ~np.isin(offsets, handles)
+        yield from some(
+            np.flatnonzero(stray),
+            lambda n: self._reloc_fault(
+                n, f"a handle {int(offsets[n]):#x} to no mesh of the file", 8, "region_offset"
+            ),
+        )
+
+    def arrays(self) -> Iterator[Fault]:
+        """Array descriptors must have a shape that their region can hold."""
+        found = self._found
+        if not len(found):
+            return
+
+        def tell(row: int, what: str, place: int, severity: Severity = BLOCKS) -> Fault:
+            names = {16: "shape", 32: "strides", 48: "ndim"}
+            return self._at_param(
+                int(found.param[row]),
+                what,
+                int(found.base[row]) + place,
+                f"values[{{}}].{names[place]}",
+                severity,
+            )
+
+        def shape(row: int) -> list[int]:
+            return found.shape[row, : min(max(int(found.ndim[row]), 0), 4)].tolist()
+
+        used = found.region >= 0
+        odd_rank = used & ((found.ndim < 1) | (found.ndim > layout.MAX_DIMS))
+        yield from some(
+            np.flatnonzero(odd_rank),
+            lambda row: tell(row, f"an array of {int(found.ndim[row])} dimensions, 1 to 4 expected", 48),
+        )
+        negative = used & ~odd_rank & ~found.sane
+        yield from some(
+            np.flatnonzero(negative), lambda row: tell(row, f"an array of shape {shape(row)}", 16)
+        )
+        exists, size, element = self._sizes.find(found.region)
+        low, high = found.reach
+        stride = np.where(found.live & (found.strides != 0), np.abs(found.strides), 1 << 40).min(
+            axis=1, initial=1 << 40
+        )
+        width = np.minimum(element, np.where(stride < 1 << 40, stride, 1))
+        start = found.offset.astype(np.float64)
+        leaves = (start + low < 0) | (start + high + width > size.astype(np.float64))
+        wrong = used & found.sane & exists & (found.cells > 0) & (found.offset <= size) & leaves
+        yield from some(
+            np.flatnonzero(wrong),
+            lambda row: tell(
+                row,
+                f"an array of shape {shape(row)} and strides {found.strides[row, : found.ndim[row]].tolist()} reaches "
+                f"bytes {int(start[row] + low[row])} to {int(start[row] + high[row] + width[row])} of region "
+                f"{int(found.region[row])}, which has {int(size[row])} bytes",
+                16,
+            ),
+        )
+
+    def baked_pointers(self) -> Iterator[Fault]:
+        """8-byte values without relocation that look like addresses: they mean nothing in another process."""
+        launches, params = self._launches, self._launches.params
+        whole = np.flatnonzero((params["value_size"] == 8) & (params["num_relocs"] == 0))
+        values = layout.gather(self._data, np.dtype("<u8"), launches.blob_base[whole])
+        metadata = self._document.metadata
+        handles = np.array(
+            [int(mesh.value["original_ptr"]) for mesh in metadata.meshes] if metadata else [], np.uint64
+        )
+        # Heap and device addresses lie between 4 GiB and 2^47 and are aligned; doubles lie far above.
+        address = (values >= 1 << 32) & (values < 1 << 47) & (values % 8 == 0)
+        mesh = np.isin(values, handles)
+        yield from some(
+            np.flatnonzero(address | mesh),
+            lambda row: self._at_param(
+                int(whole[row]),
+                f"the value {int(values[row]):#x} looks like "
+                + (
+                    "the mesh handle of the capture"
+                    if mesh[row]
+                    else "an address of the process that captured"
+                )
+                + ", baked in as a number: a replay elsewhere may crash; pass meshes as wp.handle",
+                int(launches.blob_base[whole[row]]),
+                "values[{}]",
+                NOTE,
+            ),
+        )
