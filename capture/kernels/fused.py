@@ -70,6 +70,11 @@ class Plan:
     tile: Tile
     depth: int
 
+    def __post_init__(self) -> None:
+        """Refuse a depth that an even number of passes, or the tile, has no room for."""
+        if self.depth < 2 or min(self.tile.stored(self.depth)) < 1:
+            raise ValueError(f"{self.tile} cannot advance by {self.depth} substeps")
+
 
 SMALL = Tile(columns=1, rows=4, warps=8, blocks=4)
 MEDIUM = Tile(columns=2, rows=8, warps=8, blocks=2)
