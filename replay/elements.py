@@ -50,14 +50,14 @@ class ElementType:
         """
         if name in _SCALARS:
             return cls(name, np.dtype(_SCALARS[name]))
+        suffix = ""
+        shape: tuple[int, ...] = ()
         if match := _VECTOR.match(name):
             suffix, shape = match[2], (int(match[1]),)
         elif match := _MATRIX.match(name):
             suffix, shape = match[3], (int(match[1]), int(match[2]))
         elif (base := name[:-1]) in _NAMED:
             suffix, shape = name[-1], _NAMED[base]
-        else:
-            suffix, shape = "", ()
         if suffix not in _SUFFIXES:
             raise ParameterError(
                 f"unknown element type {name!r}",

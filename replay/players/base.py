@@ -14,6 +14,7 @@ of a player:
 from __future__ import annotations
 
 import abc
+import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
@@ -44,9 +45,10 @@ class Player(abc.ABC):
         self.capture = capture
         self.device = device
         self.device_name = device
-        self.parameters: Mapping[str, ParameterSpec] = specs_of(capture)
+        specs = specs_of(capture)
         self.frames = 0
-        self._carry_pairs = _carry_pairs(capture, self.parameters)
+        self._carry_pairs = _carry_pairs(capture, specs)
+        self.parameters: Mapping[str, ParameterSpec] = _after_carry(capture, specs)
         self._pending: dict[str, np.ndarray] = {}
         self._written: dict[int, bytes] = {}
         self._viewed: set[int] = set()
@@ -153,8 +155,7 @@ class Player(abc.ABC):
     def launch(self) -> None:
         """Write dirty values, launch the graph once, then copy each carry pair from source to target.
 
-        After it the targets hold the newest state. A source may be the target of another pair, as where
-        two fields are swapped, and then holds what was carried into it: read the targets.
+        After it the targets hold the newest state, and the names of the sources mean them too.
 
         Raises:
             ReplayError: with the native reason.
@@ -260,6 +261,19 @@ class Player(abc.ABC):
     @abc.abstractmethod
     def _close(self) -> None:
         """Release the graph and everything that was made for it."""
+
+
+def _after_carry(capture: Capture, specs: Mapping[str, ParameterSpec]) -> dict[str, ParameterSpec]:
+    """Return the specifications as they hold between launches: an output is where it was carried to.
+
+    Where two fields are swapped, as after an odd number of substeps, the source of one pair is the target of
+    the other; its own memory holds the previous field then, which nobody means by the output's name.
+    """
+    carried = {
+        source: dataclasses.replace(specs[source], region=specs[target].region)
+        for source, target in (capture.manifest.carry if capture.manifest else ())
+    }
+    return {**specs, **carried}
 
 
 def _carry_pairs(capture: Capture, parameters: Mapping[str, ParameterSpec]) -> list[tuple[int, int]]:

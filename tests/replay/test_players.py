@@ -65,7 +65,8 @@ def test_names_come_in_file_order_with_types_of_the_manifest(player: Player) -> 
     assert list(player.parameters) == ["x", "y", "gain", "place", "count", "x_out", "y_out"]
     assert all(spec.known for spec in player.parameters.values())
     assert player.parameters["place"].full_shape == (1, 2)
-    assert player.parameters["x"].region == player.parameters["y_out"].region
+    # between launches an output is where it was carried to
+    assert player.parameters["x"].region == player.parameters["x_out"].region
     assert player.parameters["gain"].maximum == 1.0 and player.parameters["gain"].editable
 
 
@@ -139,13 +140,13 @@ def test_get_returns_a_copy(player: Player) -> None:
 def test_of_two_names_for_one_region_the_one_set_last_wins(player: Player) -> None:
     ones, twos, threes = (np.full(toy.SIZE, value) for value in (1.0, 2.0, 3.0))
     player.set("x", ones)
-    player.set("y_out", twos)
+    player.set("x_out", twos)
     assert player.flush() == 1
     np.testing.assert_array_equal(player.get("x"), twos)
     player.set("x", ones)
-    player.set("y_out", twos)
+    player.set("x_out", twos)
     player.set("x", threes)
-    np.testing.assert_array_equal(player.get("y_out"), threes)
+    np.testing.assert_array_equal(player.get("x_out"), threes)
 
 
 def test_only_changed_values_are_written(player: Player) -> None:

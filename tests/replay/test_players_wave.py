@@ -56,6 +56,32 @@ def test_the_comparison_finds_a_parameter_that_only_the_loop_received(
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("substeps", [3, 4])
+def test_outputs_name_the_newest_fields_between_launches(
+    substeps: int, device: str, frame_of: FrameOf
+) -> None:
+    capture = open_capture(frame_of(substeps=substeps, device=device))
+    assert capture.manifest is not None
+    with open_player(capture) as player:
+        tank = Tank(settings_of(capture.manifest), player.device)
+        for frame in range(3):
+            for name, value in scripted_inputs(capture.manifest, frame).items():
+                tank.set(name, value)
+                player.set(name, value)
+            tank.step()
+            player.launch()
+            newest, previous = tank.arrays["heights"].numpy(), tank.arrays["heights_prev"].numpy()
+            assert not np.array_equal(newest, previous)
+            for name, expected in (
+                ("heights", newest),
+                ("heights_out", newest),
+                ("heights_prev", previous),
+                ("heights_prev_out", previous),
+            ):
+                np.testing.assert_array_equal(player.get(name), expected, err_msg=f"{name}, frame {frame}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("substeps", [3, 4])
 def test_two_loads_of_a_capture_are_equal(substeps: int, device: str, frame_of: FrameOf) -> None:
     result = compare_replays(open_capture(frame_of(substeps=substeps, device=device)), frames=10)
     assert result.agrees and result.differences[0].largest == 0.0
