@@ -52,24 +52,29 @@ class LazyOperations(Sequence[Operation]):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """What folding may treat as equal, in words: distinct labels, which `label_of` indexes by event."""
+        """In words, what folding may treat as equal; `label_of` indexes it by event. Words may repeat."""
         return self._labelled[0]
 
     @cached_property
     def label_of(self) -> np.ndarray:
-        """Index into `labels` of each event: kernel and launch shape, or operation type."""
+        """Index into `labels` of each event: equal for launches of one kernel and shape, or equal records."""
         return self._labelled[1]
 
     @cached_property
     def _labelled(self) -> tuple[tuple[str, ...], np.ndarray]:
         table, launches = self.table, self.table.launches
         codes = np.empty(len(table), np.int64)
-        other = np.flatnonzero(table.launch_row < 0)
-        kinds = [OpKind(kind) for kind in np.unique(table.kinds[other]).tolist()]
-        labels = [kind.name for kind in kinds]
-        lookup = np.zeros(256, np.int64)
-        lookup[[int(kind) for kind in kinds]] = np.arange(len(kinds))
-        codes[other] = lookup[table.kinds[other]]
+        labels: list[str] = []
+        seen: dict[bytes, int] = {}
+        for event in np.flatnonzero(table.launch_row < 0).tolist():
+            kind, offset = int(table.kinds[event]), int(table.offsets[event])
+            # Of a conditional only what it asks, its branches are compared by whoever folds.
+            nbytes = 24 if kind in (OpKind.IF, OpKind.WHILE) else int(table.sizes[event])
+            record = self._data[offset : offset + 4] + self._data[offset + 8 : offset + nbytes]
+            number = seen.setdefault(record, len(labels))
+            if number == len(labels):
+                labels.append(OpKind(kind).name)
+            codes[event] = number
         if len(launches.events):
             ndim, shape = launches.records["ndim"], launches.records["shape"]
             first, numbers = group(launches.name_of, ndim, *shape.T)

@@ -133,3 +133,8 @@ def value_of(raw: bytes, scalar: str) -> float | int | tuple[float, ...]:
     """Return raw bytes as a Python number, or as a tuple of them."""
     numbers: Sequence[float] = np.frombuffer(raw, np.dtype(scalar)).tolist()
     return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+def scalar_of(type_name: str) -> str:
+    """Return the scalar type of an element type, such as `float32` of `vec3f`."""
+    return ElementType.named(type_name).scalar.name

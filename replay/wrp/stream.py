@@ -96,10 +96,12 @@ def scan_operations(data: bytes, start: int, nbytes: int, *, path: str = "") -> 
         event = len(kinds) - 1
         left -= 1
         waiting.append((at + size, end, left, frame))
-        for branch, position, branch_bytes, branch_count in reversed(branches):
+        inner = []
+        for branch, position, branch_bytes, branch_count in branches:
+            inner.append((position, position + branch_bytes, branch_count, len(frames)))
             frames.append(Frame(event, frames[frame].depth + 1, branch))
             totals.append(branch_count)
-            waiting.append((position, position + branch_bytes, branch_count, len(frames) - 1))
+        waiting += reversed(inner)
         at, end, left, frame = waiting.pop()
 
     table = OperationTable(
