@@ -90,7 +90,7 @@ def place_marks(
     return marks
 
 
-def _font():  # noqa: ANN202 - Pillow has two classes for it
+def _font():
     from PIL import ImageFont
 
     return ImageFont.load_default(_LINE * 0.8)

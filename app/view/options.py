@@ -28,7 +28,8 @@ class Level:
 
     Attributes:
         samples: samples a pixel.
-        scale: size of the drawn picture to that of the window.
+        pixels: most pixels of a picture; a larger place shows it enlarged, so that the time a picture
+            takes does not grow with the window.
         mesh: most quads a side of the surface.
         surface: most texels a side of the smoothed surface.
         caustics: texels a side of the light on the floor.
@@ -37,7 +38,7 @@ class Level:
     """
 
     samples: int
-    scale: float
+    pixels: int
     mesh: int
     surface: int
     caustics: int
@@ -46,9 +47,9 @@ class Level:
 
 
 LEVELS = {
-    Quality.HIGH: Level(4, 1.0, 768, 4096, 1024, 512, True),
-    Quality.MEDIUM: Level(1, 1.0, 256, 2048, 512, 256, True),
-    Quality.LOW: Level(1, 1.0, 96, 512, 256, 128, False),
+    Quality.HIGH: Level(4, 1 << 26, 768, 4096, 1024, 512, True),
+    Quality.MEDIUM: Level(1, 1 << 20, 256, 2048, 512, 256, True),
+    Quality.LOW: Level(1, 300_000, 96, 512, 192, 96, False),
 }
 
 
@@ -81,6 +82,12 @@ class WaterOptions:
     axes: bool = True
     deck: float = 1.0
     marker_radius: float = 5.0
+
+
+def picture_size(level: Level, width: int, height: int) -> tuple[int, int]:
+    """Width and height that a place of the window is drawn with, in pixels, at most those of the place."""
+    scale = min(1.0, (level.pixels / (width * height)) ** 0.5)
+    return max(round(width * scale), 1), max(round(height * scale), 1)
 
 
 def chosen_quality(quality: Quality, software: bool) -> Quality:

@@ -19,7 +19,16 @@ from app.view.camera import OrbitCamera
 from app.view.gl_objects import Buffer, Framebuffer, Program, Texture, VertexArray
 from app.view.grid import Grid
 from app.view.marks import MarkSheet, place_marks
-from app.view.options import LEVELS, Level, Mode, Quality, WaterOptions, chosen_quality, round_length
+from app.view.options import (
+    LEVELS,
+    Level,
+    Mode,
+    Quality,
+    WaterOptions,
+    chosen_quality,
+    picture_size,
+    round_length,
+)
 from app.view.range_fit import RangeFit
 from app.view.shader import ShaderLibrary
 from replay.errors import ShaderError
@@ -115,7 +124,7 @@ class WaterView:
         GL.glPolygonMode(GL.GL_FRONT_AND_BACK, GL.GL_FILL)
         self._vertices.bind()
         self._fit_sizes(level)
-        size = (max(round(width * level.scale), 1), max(round(height * level.scale), 1))
+        size = picture_size(level, width, height)
         self._fit_range(texture)
         self._upload_scene(camera, size, marker)
         self._prepare(texture, level)
@@ -302,7 +311,7 @@ class WaterView:
         return program
 
     def _sheet(self, limit: int) -> tuple[int, int]:
-        """Quads along x and z of a sheet, nearly square ones; two to a cell, but `limit` on the longer side."""
+        """Quads along x and z of a sheet, nearly square ones; two to a cell, at most `limit` a side."""
         width, height = self.grid.width, self.grid.height
         longest = max(width, height)
         most = min(limit, max(2 * longest, 64))
