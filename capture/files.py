@@ -21,6 +21,7 @@ from replay.errors import ManifestError, RecordingError
 from replay.fields import read_json
 from replay.manifest import MAX_BYTES, SCHEMA, manifest_path, next_manifest_path
 
+_LONGEST_NAME = 200  # file systems take 255 bytes, of which staging and suffixes need some
 _MODULE_SUFFIXES = (".o", ".cubin", ".ptx", ".cu")
 
 
@@ -35,13 +36,19 @@ class FileSet:
         """Return the set for an output path with or without `.wrp`, in any case.
 
         Raises:
-            RecordingError: the path names no file.
+            RecordingError: the path names no file, or a folder.
         """
         name = re.sub(r"\.wrp$", "", output.name, flags=re.IGNORECASE)
-        if not name or name in (".", "..") or str(output).endswith(("/", os.sep)) or "\0" in str(output):
+        if not name or name in (".", "..") or "\0" in str(output):
             raise RecordingError(
                 f"{str(output)!r} names no file", remedy="give a path such as waves/frame.wrp"
             )
+        if output.is_dir() and name == output.name:
+            raise RecordingError(
+                f"{output} is a folder", remedy=f"give a file in it, such as {output / 'frame.wrp'}"
+            )
+        if len(os.fsencode(name)) > _LONGEST_NAME:
+            raise RecordingError(f"the file name {name[:40]!r}... is too long", remedy="give a shorter one")
         return cls(output.absolute().with_name(name + ".wrp"))
 
     @property

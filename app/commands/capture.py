@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 
@@ -12,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--height", type=_whole, default=128, metavar="CELLS", help="3 to 8192 (128)")
     parser.add_argument("--substeps", type=_whole, default=16, metavar="N", help="steps a frame, from 1 (16)")
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="PATH", help="writes PATH.wrp and beside it"
+        "--output", type=_file, required=True, metavar="PATH", help="writes PATH.wrp and beside it"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (auto)")
     parser.add_argument(
@@ -48,6 +49,12 @@ def run(args: argparse.Namespace) -> int:
             f"so this one is 1/{taken:g} s"
         )
     return 0
+
+
+def _file(text: str) -> Path:
+    if text.endswith(("/", os.sep)):  # a Path would forget it
+        raise argparse.ArgumentTypeError(f"{text!r:.200} names a folder, not a file")
+    return Path(text)
 
 
 def _whole(text: str) -> int:

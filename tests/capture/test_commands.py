@@ -58,6 +58,12 @@ def test_output_is_required(capfd: pytest.CaptureFixture[str]) -> None:
     assert "--output" in capfd.readouterr().err
 
 
+def test_output_that_ends_like_a_folder(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["capture", "--device", "cpu", "--output", f"{tmp_path}/new/"]) == 2
+    assert "names a folder, not a file" in capfd.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_folder_in_the_way(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.wrp").mkdir()
     assert main(["capture", "--device", "cpu", "--output", str(tmp_path / "x")]) == 2

@@ -173,6 +173,13 @@ class TestInTheWay:
         with pytest.raises(RecordingError, match=r"the folder /proc is not writable|needs .* on disk"):
             record_frame(FrameSettings(**SMALL), Path("/proc/x"), "cpu")
 
+    def test_folder_is_no_file_name(self, tmp_path: Path) -> None:
+        (tmp_path / "waves").mkdir()
+        self.refused(tmp_path / "waves", "waves is a folder; give a file in it, such as")
+
+    def test_long_name(self, tmp_path: Path) -> None:
+        self.refused(tmp_path / ("a" * 201), "is too long")
+
     @pytest.mark.parametrize("name", ["", ".wrp", "..", "a\0b"])
     def test_no_file_name(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(RecordingError):
