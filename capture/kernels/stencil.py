@@ -73,14 +73,18 @@ SPAN = """
             return cell(load(before + i), load(centre + i), load(centre + i - 1), load(centre + i + 1),
                         load(north + i), load(south + i));
         };
+        const Lanes head = lanes(begin);
         const Lanes rest = lanes(end - LANES);
-        for (int i = begin; i <= end - LANES; i += LANES)
+        const int aligned = begin + (0 - (size_t)(before + begin)) / sizeof(float) % LANES;
+        for (int i = aligned; i <= end - LANES; i += LANES)
             *(Lanes*)(before + i) = lanes(i);
+        *(Lanes*)(before + begin) = head;
         *(Lanes*)(before + end - LANES) = rest;
     };
 """
 """Columns begin..end of a row, in place of the field before; expects CELL and width.
 
-The inner loop takes `LANES` columns at a time. The last vector may overlap the one before it, so it is
-computed first, from heights that are not yet replaced, and stored last. The compiler's own vectoriser carries
-`centre` from one step to the next by shuffles, which is slower than loading it again."""
+The inner loop takes `LANES` columns at a time, from where the row to be written begins a cache line. The first
+and the last vector may overlap their neighbours, so they are computed first, from heights that are not yet
+replaced, and stored last. The compiler's own vectoriser would carry `centre` from one step to the next by
+shuffles, and finish short rows cell by cell; both are slower."""
