@@ -39,6 +39,8 @@ class Player(abc.ABC):
         device_name: the name a person knows the device by.
         parameters: the named arrays, by name, in file order; a name that is bound twice appears once.
         frames: launches since loading or since `reset`.
+        revision: grows whenever a launch, a reset or a written value may have changed memory; what was
+            written through a view it does not know.
     """
 
     def __init__(self, capture: Capture, device: str) -> None:
@@ -47,6 +49,7 @@ class Player(abc.ABC):
         self.device_name = device
         specs = specs_of(capture)
         self.frames = 0
+        self.revision = 0
         self._carry_pairs = _carry_pairs(capture, specs)
         self.parameters: Mapping[str, ParameterSpec] = _after_carry(capture, specs)
         self._pending: dict[str, np.ndarray] = {}
@@ -130,6 +133,7 @@ class Player(abc.ABC):
         changed = [(region, value) for region, value in values.items() if not self._is_written(region, value)]
         if changed:
             self._write(changed)
+            self.revision += 1
         for region, value in changed:
             if value.nbytes <= _REMEMBERED_NBYTES:
                 self._written[region] = value.tobytes()
@@ -166,6 +170,7 @@ class Player(abc.ABC):
         if self._carry_pairs:
             self._copy(self._carry_pairs)
         self.frames += 1
+        self.revision += 1
 
     def reset(self, names: Iterable[str] | None = None) -> None:
         """Rewrite the contents that the file holds: of all regions, or of the named parameters.
@@ -186,6 +191,7 @@ class Player(abc.ABC):
             self._written.pop(region, None)
         filled = [region for region in self.capture.regions if region in regions]
         self._write([(region, self._initial(region)) for region in filled])
+        self.revision += 1
 
     def _keep_live_contents(self) -> None:
         """Remember the contents after loading, where they differ from the file's; a backend calls it once.

@@ -71,6 +71,21 @@ class CudaPlayer(Player):
             self._write(empty)
         self._keep_live_contents()
 
+    @property
+    def cuda(self) -> _Driver:
+        """The driver, for what reads this player's memory on its stream; `with` makes its context current."""
+        return self._cuda
+
+    @property
+    def stream_handle(self) -> Any:
+        """The driver's handle of `stream`."""
+        return self._handle
+
+    def address(self, name: str) -> int:
+        """Return the device address of a parameter; it stays until the player is closed."""
+        self._check_open()
+        return self._address[self._spec(name).region]
+
     def node_count(self) -> int:
         """Return the number of nodes of the driver's graph, at its top level."""
         self._check_open()
