@@ -31,12 +31,13 @@ OpenGL.ERROR_CHECKING = DEBUG
 OpenGL.ERROR_LOGGING = False
 OpenGL.CONTEXT_CHECKING = False
 from OpenGL import GL  # noqa: E402
+from OpenGL.error import Error as GLError  # noqa: E402
 # isort: on
 
 # Errors are asked for where they matter (glfw.get_error) instead of being printed as warnings.
 glfw.ERROR_REPORTING = False
 
-__all__ = ["DEBUG", "GL", "check_errors", "glfw", "imgui", "is_software"]
+__all__ = ["DEBUG", "GL", "GLError", "check_errors", "glfw", "imgui", "is_software"]
 
 _SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "basic render")
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import OpenGL.error
-
-from app.gl_platform import GL, check_errors
+from app.gl_platform import GL, GLError, check_errors
 from app.view.cuda_gl.heights import DeviceHeights, DeviceTransfer
 from app.view.cuda_gl.interop import BufferInterop, TextureInterop
 from app.view.cuda_gl.pinned import PinnedCopy
@@ -68,7 +66,7 @@ def first_that_works(heights: DeviceHeights, ways: Sequence[Way]) -> DeviceTrans
             transfer = way(heights)
             transfer.update()
             check_errors(f"trying {transfer.path}")
-        except (RipplescopeError, OpenGL.error.Error, OSError) as error:
+        except (RipplescopeError, GLError, OSError) as error:
             text = error.what if isinstance(error, RipplescopeError) else str(error)
             failed.append(f"{way.path} off ({text})")
             if transfer is not None:

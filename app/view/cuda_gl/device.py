@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from app.gl_platform import GL
+
 _UUID_NBYTES = 16
 
 
@@ -43,12 +45,11 @@ def ordinals_of_gl(driver: Any) -> list[int]:
 def gl_uuids() -> list[bytes]:
     """Return the UUIDs of the devices of the current OpenGL context; none if it does not tell."""
     from OpenGL.GL.EXT import memory_object
-    from OpenGL.raw.GL.VERSION.GL_1_0 import glGetIntegerv  # the wrapped one does not know this name
 
     if not memory_object.glInitMemoryObjectEXT():
         return []
     count = np.zeros(1, np.int32)
-    glGetIntegerv(memory_object.GL_NUM_DEVICE_UUIDS_EXT, count)
+    GL.glGetIntegerv(memory_object.GL_NUM_DEVICE_UUIDS_EXT, count)  # PyOpenGL does not know its size
     found = []
     for index in range(int(count[0])):
         uuid = np.zeros(_UUID_NBYTES, np.uint8)
