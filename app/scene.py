@@ -6,6 +6,7 @@ one the pointer. No window and no OpenGL.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -62,7 +63,7 @@ class Scene:
             heights, dx, pointer = manifest.grid.heights, manifest.grid.dx, manifest.grid.pointer
             rate = manifest.frame_rate
         grid = None
-        if heights in player.parameters:
+        if heights in player.parameters and _is_field(player.parameters[heights]):
             rows, columns = player.parameters[heights].shape
             grid = Grid(columns, rows, dx)
         return cls(
@@ -170,23 +171,21 @@ def file_stamp(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def _find_heights(specs: dict[str, ParameterSpec]) -> str | None:
+def _find_heights(specs: Mapping[str, ParameterSpec]) -> str | None:
     """Return the array that is most likely a height field: 2-D float32, well named, else the largest."""
-    fields = [
-        spec
-        for spec in specs.values()
-        if len(spec.shape) == 2
-        and not spec.element.inner_shape
-        and spec.element.scalar == np.float32
-        and min(spec.shape) >= 3
-    ]
+    fields = [spec for spec in specs.values() if _is_field(spec)]
     for name in ("heights_out", "heights"):
         if any(spec.name == name for spec in fields):
             return name
     return max(fields, key=lambda spec: spec.nbytes).name if fields else None
 
 
-def _if_place(specs: dict[str, ParameterSpec], name: str) -> str | None:
+def _is_field(spec: ParameterSpec) -> bool:
+    is_float = spec.element.scalar == np.float32 and not spec.element.inner_shape
+    return is_float and len(spec.shape) == 2 and min(spec.shape) >= 3
+
+
+def _if_place(specs: Mapping[str, ParameterSpec], name: str) -> str | None:
     spec = specs.get(name)
     fits = spec is not None and spec.full_shape == (1, 2) and spec.element.scalar == np.float32
     return name if fits else None

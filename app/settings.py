@@ -6,6 +6,7 @@ aside under another name and told, not lost; keys that this version does not kno
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from dataclasses import dataclass, field, fields
@@ -139,5 +140,6 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, "utf-8")
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
         raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -163,11 +163,11 @@ class App:
     def show(self, scene: Scene, *, keep_view: bool = False) -> None:
         """Show a scene in place of the present one, and own it from then on."""
         water = transfer = None
-        if scene.grid is not None:
+        if scene.grid is not None and scene.heights is not None:
             from app.view.transfer import open_transfer
             from app.view.water import WaterView
 
-            transfer = open_transfer(scene.player, scene.grid)
+            transfer = open_transfer(scene.player, scene.grid, scene.heights)
             try:
                 water = WaterView(scene.grid.width, scene.grid.height, scene.grid.dx)
             except BaseException:

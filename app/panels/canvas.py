@@ -60,8 +60,7 @@ def _note(app: App) -> None:
         if (canvas.hovered or active) and imgui.is_mouse_clicked(button):
             canvas.down[button] = True
             if button == 0:
-                where = io.mouse_clicked_pos[0]
-                canvas.clicks.append((where.x, where.y))
+                canvas.clicks.append(canvas.pointer)
         elif canvas.down[button] and not imgui.is_mouse_down(button):
             canvas.down[button] = False
     if canvas.down[1] or canvas.down[2]:

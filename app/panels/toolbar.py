@@ -27,6 +27,7 @@ class Toolbar:
         self._width = 0.0
         self._time = Kept()
         self._speed = Kept()
+        self._factor = Kept()
 
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
         """Build the bar at the top of a rectangle in window units."""
@@ -67,14 +68,24 @@ class Toolbar:
         imgui.align_text_to_frame_padding()
         tenths = round(clock.simulated * 10)
         imgui.text_unformatted(str(self._time.get(tenths, lambda: f"{tenths / 10:.1f} s")))
-        if clock.behind:
-            imgui.same_line(0.0, 10 * scale)
-            imgui.push_style_color(imgui.Col_.text, gui.palette.warning)
-            imgui.text_unformatted(f"{clock.real_time_factor:.0%} of real time")
-            imgui.pop_style_color()
         imgui.pop_style_var()
         imgui.end_group()
         self._width = imgui.get_item_rect_size().x + 24 * scale
+        self._warn(app, gui, rect, y + height + 6 * scale)
+
+    def _warn(self, app: App, gui: Gui, rect: Rect, y: float) -> None:
+        """Say that the machine is too slow, in a pill of its own so that the bar stays where it is."""
+        clock = app.scene.clock if app.scene is not None else None
+        if clock is None or not clock.behind:
+            return
+        now = imgui.get_time()
+        text = str(self._factor.get(int(now * 2), lambda: f"{clock.real_time_factor:.0%} of real time"))
+        scale, size = gui.scale, imgui.calc_text_size(text)
+        x = rect[0] + (rect[2] - size.x) / 2
+        draw_list = imgui.get_window_draw_list()
+        corner, end = (x - 12 * scale, y), (x + size.x + 12 * scale, y + size.y + 8 * scale)
+        draw_list.add_rect_filled(corner, end, gui.colors.overlay, (end[1] - y) / 2)
+        draw_list.add_text((x, y + 4 * scale), gui.colors.warning, text)
 
     @staticmethod
     def _separator(gui: Gui, y: float, height: float) -> None:

@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from app_rig import running_app
+from PIL import Image
+
+from app.loop import HeadlessPlan, run_app
+from app.scene import open_scene
+from app.window import Button, Modifiers, PointerButton, PointerMoved
+from replay.errors import ParameterError, RipplescopeError
+from replay.players.fake import FakePlayer
+
+
+@pytest.fixture
+def rig(frame_path):
+    with running_app(open_scene(frame_path, "cpu").player) as rig:
+        yield rig
+
+
+def place_of(rig, cell) -> tuple[float, float]:
+    """Where a cell is shown, in window units; the test window has a pixel a unit."""
+    from app.controls import water_viewport
+    from app.view.picking import project_cell
+
+    return project_cell(rig.app.camera, cell, water_viewport(rig.app), rig.app.scene.grid)
+
+
+@pytest.mark.parametrize("cell", [(6.0, 5.0), (17.0, 11.0)])
+def test_a_click_makes_a_ring_at_the_cell_under_the_cursor(rig, cell):
+    rig.app.scene.editor.apply({"radius": 1.5})
+    rig.app.camera.orbit(0.4, 0.2)
+    rig.click(*place_of(rig, cell), launches=1)
+    heights = rig.heights()
+    row, column = np.unravel_index(np.argmax(np.abs(heights)), heights.shape)
+    assert np.abs(heights).max() > 1e-3
+    assert abs(column - cell[0]) <= 2 and abs(row - cell[1]) <= 2
+
+
+def test_a_drag_between_two_frames_pushes_all_along_its_way(rig):
+    pushed = []
+    scene = rig.app.scene
+    push = scene.push
+    scene.push = lambda segment: (pushed.append(segment), push(segment))
+    start, end = place_of(rig, (4.0, 8.0)), place_of(rig, (20.0, 8.0))
+    rig.frame(PointerMoved(*start), launches=1)
+    rig.frame(PointerMoved(*start), launches=1)
+    rig.frame(PointerButton(Button.LEFT, True, Modifiers.NONE, *start), launches=1)
+    rig.frame(launches=1)
+    rig.frame(PointerMoved(*end), launches=1)
+    before, here = pushed[-1]
+    assert before == pytest.approx((4.0, 8.0), abs=0.2) and here == pytest.approx((20.0, 8.0), abs=0.2)
+    rig.frame(PointerButton(Button.LEFT, False, Modifiers.NONE, *end), launches=1)
+    rig.frames(2, launches=1)
+    assert pushed[-1] is None
+
+
+def test_a_press_on_a_panel_never_reaches_the_water(rig):
+    x, y, _, _ = rig.app.canvas.rect
+    on_panel = (x / 2, y + 200.0)
+    over_water = place_of(rig, (12.0, 8.0))
+    rig.frame(PointerMoved(*on_panel), launches=1)
+    rig.frame(PointerMoved(*on_panel), launches=1)
+    rig.frame(PointerButton(Button.LEFT, True, Modifiers.NONE, *on_panel), launches=1)
+    rig.frame(PointerMoved(*over_water), launches=1)
+    rig.frames(3, launches=1)
+    rig.frame(PointerButton(Button.LEFT, False, Modifiers.NONE, *over_water), launches=1)
+    rig.frames(2, launches=1)
+    assert not np.any(rig.heights())
+
+
+def test_a_move_to_a_panel_and_a_press_in_one_poll_stays_on_the_panel(rig):
+    over_water = place_of(rig, (12.0, 8.0))
+    rig.frame(PointerMoved(*over_water), launches=1)
+    rig.frames(2, launches=1)
+    assert rig.app.canvas.hovered
+    rig.frame(
+        PointerMoved(40.0, 300.0), PointerButton(Button.LEFT, True, Modifiers.NONE, 40.0, 300.0), launches=1
+    )
+    rig.frames(3, launches=1)
+    assert not np.any(rig.heights())
+
+
+def test_orbit_pan_and_zoom_move_only_the_camera(rig):
+    from app.window import Scrolled
+
+    camera = rig.app.camera
+    over_water = place_of(rig, (12.0, 8.0))
+    rig.frame(PointerMoved(*over_water))
+    rig.frames(2)
+    yaw, target, distance = camera.yaw, camera.target.copy(), camera.distance
+    for button in (Button.RIGHT, Button.MIDDLE):
+        rig.frame(PointerButton(button, True, Modifiers.NONE, *over_water))
+        rig.frame()
+        rig.frame(PointerMoved(over_water[0] + 40, over_water[1] + 10))
+        rig.frame()
+        rig.frame(PointerButton(button, False, Modifiers.NONE, *over_water))
+        rig.frames(2)
+    assert camera.yaw != yaw and not np.allclose(camera.target, target)
+    rig.frame(Scrolled(0.0, 1.0, *over_water))
+    rig.frames(2)
+    assert camera.distance < distance
+    assert not np.any(rig.heights())
+
+
+def test_launches_follow_the_wall_clock(rig):
+    frames = rig.app.scene.player.frames
+    for _ in range(60):
+        rig.frame(seconds=1 / 30)
+    assert rig.app.scene.player.frames - frames == pytest.approx(120, abs=2)
+    rig.app.scene.clock.paused = True
+    frames = rig.app.scene.player.frames
+    rig.frames(10)
+    assert rig.app.scene.player.frames == frames
+
+
+def test_panels_are_built_at_most_60_times_a_second_while_the_water_runs_free(rig):
+    built = 0
+    draw = rig.desk.draw
+
+    def count():
+        nonlocal built
+        built += 1
+        draw()
+
+    rig.desk.draw = count
+    for _ in range(500):
+        rig.frame(seconds=1 / 500)
+    assert 55 <= built <= 61
+
+
+def test_shortcuts_act(rig):
+    app = rig.app
+    rig.key("space")
+    assert app.scene.clock.paused
+    frames = app.scene.player.frames
+    rig.key("period")
+    assert app.scene.player.frames == frames + 1
+    rig.key("semicolon")
+    assert app.scene.clock.speed == 2.0
+    rig.key("comma")
+    assert app.scene.clock.speed == 1.0
+    rig.key("H")
+    assert not app.panels_shown and app.canvas.rect == (0.0, 0.0, 1000.0, 640.0)
+    rig.key("H")
+    assert app.panels_shown and app.canvas.rect != (0.0, 0.0, 1000.0, 640.0)
+    app.scene.editor.apply({"radius": 3.0})
+    rig.key("Z", Modifiers.CONTROL)
+    assert app.scene.editor.values["radius"] == (5.0,)
+    rig.key("Y", Modifiers.CONTROL)
+    assert app.scene.editor.values["radius"] == (3.0,)
+    rig.key("F1")
+    assert app.popup_open
+    rig.key("escape")
+    rig.frame()
+    assert not app.popup_open and not app.quitting
+    rig.key("escape")
+    assert app.quitting
+
+
+def test_reset_keeps_what_the_user_set(rig):
+    rig.click(*place_of(rig, (12.0, 8.0)), launches=1)
+    assert np.any(rig.heights())
+    rig.app.scene.editor.apply({"k_speed": 33.0})
+    rig.key("space")
+    rig.key("R")
+    assert not np.any(rig.heights())
+    assert rig.app.scene.player.get("k_speed").tolist() == [33.0]
+
+
+def test_typing_fires_no_shortcut(rig):
+    from app.window import KeyPressed
+
+    rig.key("O", Modifiers.CONTROL)  # the open form has a text field with the focus
+    rig.frames(3)
+    assert rig.gui.takes_keys
+    for name in ("R", "space", "H", "F", "period"):
+        rig.frame(
+            KeyPressed(name, True, False, Modifiers.NONE), KeyPressed(name, False, False, Modifiers.NONE)
+        )
+        rig.frames(2)
+    assert not rig.app.scene.clock.paused and rig.app.panels_shown and not rig.app.quitting
+
+
+def test_an_error_is_a_popup_and_a_line_in_the_log_and_the_old_capture_stays(rig, tmp_path):
+    bad = tmp_path / "bad.wrp"
+    bad.write_bytes(b"nothing")
+    scene = rig.app.scene
+    rig.app.later(lambda: rig.app.open(bad))
+    rig.frames(3)
+    assert "bad.wrp" in rig.app.message and rig.app.popup_open
+    assert "bad.wrp" in rig.app.log.entries[-1].text
+    assert "Traceback" not in rig.app.log.text()
+    rig.key("escape")
+    rig.frames(2)
+    assert rig.app.message == "" and not rig.app.popup_open
+    assert rig.app.scene is scene and not rig.app.quitting
+
+
+def test_a_panel_that_fails_leaves_the_others_alone(rig):
+    panel = rig.desk.panels[0]
+    drawn = []
+    other = rig.desk.panels[-1]
+    draw = other.draw
+    panel.draw = lambda app, gui: 1 / 0
+    other.draw = lambda app, gui: (drawn.append(1), draw(app, gui))
+    rig.frames(5)
+    assert "ZeroDivisionError" in rig.app.log.text() and len(drawn) == 5
+
+
+def test_a_file_that_changed_on_disk_is_noticed_and_reloaded_with_the_values(rig, frame_path):
+    app = rig.app
+    app.scene.editor.apply({"radius": 2.0})
+    app.scene.stamp = (1, 1)
+    app.scene.look_at_disk()
+    assert app.scene.changed_on_disk
+    distance = app.camera.distance = 9.0
+    rig.key("F5")
+    rig.frames(2)
+    assert not app.scene.changed_on_disk and app.scene.editor.values["radius"] == (2.0,)
+    assert app.camera.distance == distance
+
+
+def test_water_that_is_not_finite_pauses_and_can_be_reset(frame_capture):
+    def spoil(player: FakePlayer) -> None:
+        player.view("heights")[3, 4] = np.nan
+
+    player = FakePlayer(frame_capture, spoil)
+    player.device = "cpu"  # read without a copy, as on the CPU
+    with running_app(player) as rig:
+        rig.frame()
+        assert rig.app.scene.not_finite and rig.app.scene.clock.paused
+        rig.app.later(rig.app.scene.reset_water)
+        rig.frame()
+        assert not rig.app.scene.not_finite
+
+
+def test_a_dropped_file_opens(rig, frame_of):
+    from app.window import FilesDropped
+
+    other = frame_of(width=20, height=12, substeps=2)
+    rig.frame(FilesDropped((str(other),)))
+    rig.frames(2)
+    assert (rig.app.scene.grid.width, rig.app.scene.grid.height) == (20, 12)
+    assert rig.app.settings.recent[0] == str(other)
+
+
+def test_headless_writes_a_picture_with_and_without_panels_and_keeps_the_folder_clean(
+    frame_path, tmp_path, monkeypatch
+):
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    pictures = {}
+    for ui in (False, True):
+        path = tmp_path / f"{ui}.png"
+        plan = HeadlessPlan(frames=8, clicks=((12.0, 8.0, 0),), screenshot=path, ui=ui)
+        assert run_app(frame_path, device="cpu", size=(640, 400), headless=plan) == 0
+        pictures[ui] = np.asarray(Image.open(path)).astype(int)
+        assert pictures[ui].shape == (400, 640, 3) and pictures[ui].std() > 5
+    assert np.abs(pictures[True] - pictures[False]).mean() > 5
+    assert list(work.iterdir()) == []
+    assert not any(
+        isinstance(item, logging.Handler) and "LogHandler" in repr(item) for item in logging.root.handlers
+    )
+
+
+@pytest.mark.parametrize("params", [{"nothing": (1.0,)}, {"radius": (1e9,)}, {"k_speed": (1.0, 2.0)}])
+def test_headless_refuses_bad_values(frame_path, params):
+    with pytest.raises(ParameterError):
+        run_app(frame_path, device="cpu", size=(64, 64), params=params, headless=HeadlessPlan(frames=1))
+
+
+def test_headless_refuses_a_missing_file(tmp_path):
+    with pytest.raises(RipplescopeError):
+        run_app(Path(tmp_path / "no.wrp"), device="cpu", size=(64, 64), headless=HeadlessPlan(frames=1))
