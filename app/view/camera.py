@@ -122,12 +122,13 @@ class OrbitCamera:
         default = OrbitCamera()
         self.yaw, self.pitch, self.fov = default.yaw, default.pitch, default.fov
         size = max(grid.extent)
-        self.limits = tuple(limit * size / REFERENCE_EXTENT for limit in REFERENCE_LIMITS)
+        nearest, farthest = (limit * size / REFERENCE_EXTENT for limit in REFERENCE_LIMITS)
         self.target = np.array([0.0, -0.03 * size, 0.0])
-        self.distance = self._fitting_distance(grid, aspect)
+        self.distance = max(self._fitting_distance(grid, aspect), nearest)
+        self.limits = nearest, max(farthest, self.distance)  # a very narrow window needs more
 
     def _fitting_distance(self, grid: Grid, aspect: float) -> float:
-        """Smallest distance within the limits at which the tank's corners are inside the picture."""
+        """Smallest distance at which the tank's corners are inside the picture, m."""
         half_x, half_z = grid.extent[0] / 2, grid.extent[1] / 2
         depth = -0.12 * max(grid.extent)
         corners = np.array(
@@ -139,4 +140,4 @@ class OrbitCamera:
         needed = np.maximum(
             np.abs(offsets @ self.right) / (tangent * aspect), np.abs(offsets @ self.up) / tangent
         )
-        return float(min(max(np.max(toward + needed), self.limits[0]), self.limits[1]))
+        return float(np.max(toward + needed))

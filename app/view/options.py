@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 
 
@@ -99,9 +100,6 @@ def chosen_quality(quality: Quality, software: bool) -> Quality:
 
 def round_length(length: float) -> float:
     """The largest of 1, 2, 5 times a power of ten that is at most `length`."""
-    power = 1.0
-    while power > length:
-        power /= 10
-    while power * 10 <= length:
-        power *= 10
-    return next(power * factor for factor in (5, 2, 1) if power * factor <= length or factor == 1)
+    exponent = math.floor(math.log10(length * (1 + 1e-9)))
+    share = length * (1 + 1e-9) / 10.0**exponent
+    return max(factor for factor in (1, 2, 5) if factor <= max(share, 1)) * 10.0**exponent

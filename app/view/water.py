@@ -189,7 +189,7 @@ class WaterView:
         block[5] = *(camera.right * tangent * aspect), size[0]
         block[6] = *(camera.up * tangent), size[1]
         block[7] = *-camera.back, 2 * tangent / size[1]
-        block[8] = grid.extent[0] / 2, grid.extent[1] / 2, DEPTH * longest, RIM * longest
+        block[8] = grid.extent[0] / 2, grid.extent[1] / 2, _depth(grid), RIM * longest
         block[9] = *SUN, _tile(grid)
         block[10, :3] = _SUNK
         block[11] = grid.width, grid.height, grid.dx, marker is not None
@@ -358,6 +358,11 @@ class WaterView:
 
 def _smooth(level: Level) -> tuple[str, ...]:
     return ("BICUBIC",) if level.bicubic else ()
+
+
+def _depth(grid: Grid) -> float:
+    """Depth of the pool, m; a narrow one is less deep, or its floor could not be seen."""
+    return min(DEPTH * max(grid.extent), 0.3 * min(grid.extent))
 
 
 def _tile(grid: Grid) -> float:
