@@ -26,6 +26,7 @@ import numpy.typing as npt
 from replay.errors import ReplayError
 from replay.graph.model import Access, Capture
 from replay.parameters import ParameterSpec, check_value, spec_named, specs_of
+from replay.players.snapshot import Snapshot, handle_slots
 
 _REMEMBERED_NBYTES = 4096  # values up to this size are remembered, so that equal ones are not written again
 
@@ -209,6 +210,59 @@ class Player(abc.ABC):
         if record.data_offset is None:
             return np.zeros(record.nbytes, np.uint8)
         return np.frombuffer(self.capture.data, np.uint8, record.nbytes, record.data_offset)
+
+    def snapshot(self) -> Snapshot:
+        """Return the present contents of all regions, pending values included."""
+        self._check_open()
+        self.flush()
+        return self._take()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Write a snapshot into all regions, in place: views stay valid. Pending values are dropped.
+
+        It may come from another player on the same device, if its regions are the same. Mesh handles stay
+        this player's own.
+
+        Raises:
+            ReplayError: it is of other regions or of another device.
+        """
+        self._check_open()
+        sizes = {region.id: region.nbytes for region in self.capture.regions.values()}
+        if snapshot.device != self.device or sizes != {
+            region: int(content.size) for region, content in snapshot.contents.items()
+        }:
+            raise ReplayError(
+                f"a snapshot of {snapshot.device} does not fit {self.capture.path.name} on {self.device}",
+                remedy="take it from a player of the same regions on the same device",
+            )
+        self._pending.clear()
+        self._written.clear()
+        self.frames = snapshot.frames
+        if self.capture.meshes:
+            self._write([(region, self._with_own_handles(snapshot, region)) for region in sizes])
+        else:
+            self._put(snapshot)
+
+    def _with_own_handles(self, snapshot: Snapshot, region: int) -> np.ndarray:
+        content = snapshot.region_bytes(region)
+        slots = self._handle_slots.get(region)
+        if slots is not None:
+            content[slots] = self._initial(region)[slots]
+        return content
+
+    @functools.cached_property
+    def _handle_slots(self) -> dict[int, np.ndarray]:
+        return handle_slots(self.capture)
+
+    def _take(self) -> Snapshot:
+        """Return the contents of all regions; a backend may keep them on the device."""
+        return Snapshot(
+            self.device, self.frames, {region: self._read(region) for region in self.capture.regions}
+        )
+
+    def _put(self, snapshot: Snapshot) -> None:
+        """Write what `_take` of a player on the same device returned."""
+        self._write(list(snapshot.contents.items()))
 
     def synchronize(self) -> None:
         """Wait until the device has finished all launches."""

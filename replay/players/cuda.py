@@ -19,6 +19,7 @@ from replay.graph.model import Capture
 from replay.native import import_warp, native_errors
 from replay.parameters import ParameterSpec
 from replay.players.base import Player
+from replay.players.snapshot import Snapshot
 from replay.players.source import module_files, refuse_unplayable, with_named_regions
 
 _STAGES = 4
@@ -61,6 +62,7 @@ class CudaPlayer(Player):
         }
         self._stages = [_Stage(wp, self._cuda) for _ in range(_STAGES)]
         sources, targets = {s for s, _ in self._carry_pairs}, {t for _, t in self._carry_pairs}
+        self._restored: Snapshot | None = None  # kept until the copies from it are surely done
         self._aside: dict[int, Any] = {
             region: wp.empty(capture.regions[region].nbytes, dtype=wp.uint8, device=found)
             for region in sources & targets
@@ -161,6 +163,30 @@ class CudaPlayer(Player):
                     self._address[target], address, self.capture.regions[target].nbytes, self._handle
                 )
 
+    def _take(self) -> Snapshot:
+        wp, contents = import_warp(), {}
+        for region in self._address:
+            nbytes = self.capture.regions[region].nbytes
+            contents[region] = wp.empty(nbytes, dtype=wp.uint8, device=self._device)
+        # new memory may still wait for what its last owner did on the device's own stream
+        self.stream.wait_stream(self._device.stream)
+        with self._cuda:
+            for region, content in contents.items():
+                if content.size:
+                    self._cuda.copy(int(content.ptr), self._address[region], content.size, self._handle)
+        return Snapshot(self.device, self.frames, contents, ready=self.stream.record_event())
+
+    def _put(self, snapshot: Snapshot) -> None:
+        if snapshot.ready is not None:
+            self.stream.wait_event(snapshot.ready)
+        with self._cuda:
+            for region, content in snapshot.contents.items():
+                if content.size:
+                    self._cuda.copy(self._address[region], int(content.ptr), content.size, self._handle)
+        if self._restored is not None and self._restored is not snapshot:
+            self._synchronize()
+        self._restored = snapshot
+
     def _synchronize(self) -> None:
         with self._cuda:
             self._cuda.wait(self._handle)
@@ -172,6 +198,7 @@ class CudaPlayer(Player):
             stage.close()
         self._stages.clear()
         self._aside.clear()
+        self._restored = None
         self._address.clear()
         self.graph = self.stream = self._executable = None
 
