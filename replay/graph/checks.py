@@ -6,6 +6,7 @@ companion files have modules of their own; `check_document` runs them all.
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
 UNUSED_LIMIT = 1 << 30  # bytes that a region which nothing uses may ask for
 
 
+@functools.cache
 def installed_producer() -> str | None:
     """Return the version of Warp that this installation has, None if it has none. Warp is not imported."""
     try:

@@ -1,7 +1,8 @@
 """Folding: a long sequence of operations told as repeats, such as `(displace, solve x 16) x 8`.
 
-A pure function from numbers to a tree of runs. Equal neighbours fold first, then groups of two, and so on,
-until nothing repeats; so repeats nest. Time is near linear in the length for sequences that people record.
+A pure function from numbers to a tree of runs. The period that shortens the sequence most folds first, then
+what is left, then the inside of each repeat; so repeats nest. Periods are guessed from the distances between
+equal items and between equal windows, so time is near linear in the length.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ import numpy as np
 if TYPE_CHECKING:
     from replay.graph.model import Capture
 
-_PERIODS_PER_PASS = 64
-_PASSES = 64
+_PERIODS = 12  # candidates from each size of window
+_WINDOWS = (1, 4, 32)
+_PASSES = 12
+_HASH = np.array([0x9E3779B97F4A7C15], np.uint64)  # an array, whose products wrap without a warning
+_DEEPEST = 24  # levels of conditionals that are told one in another
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,7 @@ def fold(keys: Sequence[int] | np.ndarray) -> tuple[Run, ...]:
         return ()
     tokens = np.unique(tokens, return_inverse=True)[1].reshape(-1).astype(np.int64)
     grammar = _Grammar(int(tokens.max()) + 1)
-    for _ in range(_PASSES):
-        folded = _fold_once(tokens, grammar)
-        if folded is None:
-            break
-        tokens = folded
+    tokens = _compress(tokens, grammar)
     runs: list[Run] = []
     position = 0
     for token in tokens.tolist():
@@ -73,9 +73,9 @@ class _Grammar:
         self._rules: list[tuple[tuple[int, ...], int]] = []
         self._numbers: dict[tuple[tuple[int, ...], int], int] = {}
 
-    def token(self, body: tuple[int, ...], count: int) -> int:
-        """Return the token of a repeat, the same one for the same repeat."""
-        rule = (body, count)
+    def token(self, body: np.ndarray, count: int) -> int:
+        """Return the token of a repeat, the same one for the same repeat; its body is folded too."""
+        rule = (tuple(_compress(body, self).tolist()), count)
         if rule not in self._numbers:
             self._numbers[rule] = self._first + len(self._rules)
             self._rules.append(rule)
@@ -96,49 +96,65 @@ class _Grammar:
         return Run(position, at - position, count, tuple(items))
 
 
-def _fold_once(tokens: np.ndarray, grammar: _Grammar) -> np.ndarray | None:
-    """Fold the shortest period that repeats anywhere; None if none does."""
-    for period in _periods(tokens):
-        equal = np.concatenate([tokens[period:] == tokens[:-period], [False]])
-        # Runs of equality: starts and lengths.
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]]).astype(np.int8)))
-        starts, lengths = edges[::2], edges[1::2] - edges[::2]
-        useful = lengths >= period
-        if useful.any():
-            return _replace(tokens, period, starts[useful], lengths[useful], grammar)
-    return None
+def _compress(tokens: np.ndarray, grammar: _Grammar) -> np.ndarray:
+    """Return a sequence of tokens with its repeats replaced by tokens that stand for them."""
+    for _ in range(_PASSES):
+        best = max((_gain(tokens, period), -period) for period in (*_periods(tokens), 0))
+        if best[0] <= 0:
+            break
+        tokens = _replace(tokens, -best[1], grammar)
+    return tokens
 
 
-def _periods(tokens: np.ndarray) -> list[int]:
-    """Return distances between equal neighbours that may be periods, the shortest first."""
-    order = np.argsort(tokens, kind="stable")
-    same = tokens[order][1:] == tokens[order][:-1]
-    distances, counts = np.unique(np.diff(order)[same], return_counts=True)
-    keep = distances <= len(tokens) // 2
-    distances, counts = distances[keep], counts[keep]
-    if len(distances) > _PERIODS_PER_PASS:
-        likely = np.argsort(-counts, kind="stable")[:_PERIODS_PER_PASS]
-        distances = np.sort(distances[likely])
-    return [int(distance) for distance in distances]
+def _stretches(tokens: np.ndarray, period: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where at least two repeats of a period begin, and how many positions equal the one a period on."""
+    equal = np.zeros(len(tokens) + 1, np.int8)
+    equal[1 : len(tokens) - period + 1] = tokens[period:] == tokens[:-period]
+    edges = np.flatnonzero(np.diff(equal, append=0))
+    starts, lengths = edges[::2], edges[1::2] - edges[::2]
+    useful = lengths >= period
+    return starts[useful], lengths[useful]
 
 
-def _replace(
-    tokens: np.ndarray, period: int, starts: np.ndarray, lengths: np.ndarray, grammar: _Grammar
-) -> np.ndarray:
+def _gain(tokens: np.ndarray, period: int) -> int:
+    """Return how many tokens shorter the sequence becomes if a period is folded."""
+    if period == 0:
+        return 0
+    _, lengths = _stretches(tokens, period)
+    return int(((lengths // period + 1) * period - 1).sum())
+
+
+def _periods(tokens: np.ndarray) -> set[int]:
+    """Return distances between equal items, or equal windows of items, that may be periods."""
+    found: set[int] = set()
+    for window in _WINDOWS:
+        if len(tokens) < 2 * window:
+            break
+        marks, width, power = tokens.astype(np.uint64), 1, _HASH
+        while width < window:  # the hash of twice the window from that of two halves; wraps at 2^64
+            marks = marks[:-width] * power + marks[width:]
+            power, width = power * power, 2 * width
+        order = np.argsort(marks, kind="stable")
+        same = marks[order][1:] == marks[order][:-1]
+        distances, counts = np.unique(np.diff(order)[same], return_counts=True)
+        keep = distances <= len(tokens) // 2
+        distances, counts = distances[keep], counts[keep]
+        found.update(distances[np.argsort(-counts, kind="stable")[:_PERIODS]].tolist())
+    return found
+
+
+def _replace(tokens: np.ndarray, period: int, grammar: _Grammar) -> np.ndarray:
     """Replace each repeat of a period by one token."""
     pieces: list[np.ndarray] = []
     done = 0
-    for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-        if start < done:
-            length -= done - start
-            start = done
-        count = length // period + 1
+    for start, length in zip(*(part.tolist() for part in _stretches(tokens, period)), strict=True):
+        begin = max(start, done)
+        count = (start + length - begin) // period + 1
         if count < 2:
             continue
-        body = tuple(tokens[start : start + period].tolist())
-        pieces.append(tokens[done:start])
-        pieces.append(np.array([grammar.token(body, count)], np.int64))
-        done = start + period * count
+        pieces.append(tokens[done:begin])
+        pieces.append(np.array([grammar.token(tokens[begin : begin + period], count)], np.int64))
+        done = begin + period * count
     pieces.append(tokens[done:])
     return np.concatenate(pieces)
 
@@ -153,6 +169,7 @@ class Folded:
         count: repeats.
         items: the runs of one repeat of a group.
         branches: for an IF or WHILE, the folded branches by name, of its first repeat.
+        omitted: operations that this stands for without telling them, nested too deep.
     """
 
     event: int
@@ -160,6 +177,7 @@ class Folded:
     count: int
     items: tuple[Folded, ...] = ()
     branches: tuple[tuple[str, tuple[Folded, ...]], ...] = ()
+    omitted: int = 0
 
     def __str__(self) -> str:
         body = self.label or "(" + ", ".join(map(str, self.items)) + ")"
@@ -170,7 +188,7 @@ def fold_capture(capture: Capture) -> tuple[Folded, ...]:
     """Return the outermost stream of a capture, folded by kernel and launch shape.
 
     Conditionals fold only with conditionals whose branches hold the same. Scalars are not compared: they
-    stay visible in the operations.
+    stay visible in the operations. Conditionals nested very deep are only counted.
     """
     from replay.graph.operations import LazyOperations
 
@@ -191,15 +209,18 @@ def fold_capture(capture: Capture) -> tuple[Folded, ...]:
         return tuple(_tell(run, events, label, branches) for run in fold(codes[events]))
 
     def label(event: int) -> str:
-        return labels[operations.label_of[event]]
+        return str(labels[operations.label_of[event]])
 
     def branches(event: int) -> tuple[tuple[str, tuple[Folded, ...]], ...]:
         inside = np.array(table.children.get(event, ()), np.int64)
-        frames = table.frame_of[inside]
-        return tuple(
-            (table.frames[frame].branch, told(inside[frames == frame]))
-            for frame in np.unique(frames).tolist()
-        )
+        found = []
+        for frame in np.unique(table.frame_of[inside]).tolist():
+            events = inside[table.frame_of[inside] == frame]
+            deep = table.frames[frame].depth > _DEEPEST
+            left_out = Folded(int(events[0]), f"{len(events)} operations", 1, omitted=len(events))
+            runs = (left_out,) if deep else told(events)
+            found.append((table.frames[frame].branch, runs))
+        return tuple(found)
 
     return told(np.asarray(capture.top_level, np.int64))
 

@@ -105,7 +105,7 @@ def _from_descriptors(
     manifest: Manifest | None,
 ) -> None:
     launches = operations.launches
-    use = found.sane & (found.region >= 0) & (found.cells > 0)
+    use = found.sane & (found.region >= 0) & (found.cells > 0) & (found.offset < np.uint64(1 << 62))
     rows = np.flatnonzero(use)
     if not len(rows):
         return
@@ -138,7 +138,8 @@ def _from_descriptors(
 def _from_whole_views(evidence: Mapping[int, _Evidence], found: Descriptors, rows: np.ndarray) -> None:
     """Remember the shape of the first contiguous view from the start of each region, and its bytes."""
     rows = rows[(found.contiguous & (found.offset == 0))[rows]]
-    extents = (found.cells[rows] * found.strides[rows, found.ndim[rows] - 1]).astype(np.int64)
+    # Clipped: a broken file may claim more than 64 bits hold.
+    extents = np.minimum(found.cells[rows] * found.strides[rows, found.ndim[rows] - 1], 2.0**62).astype(np.int64)
     first, _ = group(found.region[rows], extents)
     for position in np.sort(first).tolist():
         row, extent = int(rows[position]), int(extents[position])

@@ -90,6 +90,9 @@ def _tell_runs(capture: Capture, runs: Iterable[Folded], depth: int, lines: list
             lines.append(f"{indent}{run.event:>5}  repeated{times}:")
             _tell_runs(capture, run.items, depth + 1, lines)
             continue
+        if run.omitted:
+            lines.append(f"{indent}{run.event:>5}  {run.label}, nested too deep to be told here")
+            continue
         operation = capture.operations[run.event]
         lines.append(f"{indent}{run.event:>5}  {_label(operation)}{times}")
         indent += " " * 9
