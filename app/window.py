@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import abc
 import enum
+import os
+import sys
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -246,6 +248,9 @@ def open_window(size: tuple[int, int], title: str, *, headless: bool = False, vs
     """
     if min(size) < 1 or max(size) > 16384:
         raise DisplayError(f"a window of {size[0]}x{size[1]} is not possible", remedy="use 1 to 16384 a side")
+    if headless and sys.platform.startswith("linux"):
+        # An EGL device can only be asked for if PyOpenGL looks for EGL, even where there is a display.
+        os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
     try:
         import app.gl_platform  # noqa: F401
     except (ImportError, AttributeError, OSError) as error:

@@ -144,7 +144,13 @@ class MarkSheet:
                 self._places[words] = (0.1, (top + 8) / height, 0.5, (_LINE - 16) / height)
             else:
                 pen.text((2, top + _LINE // 2), words, fill=255, font=_font(), anchor="lm")
-                self._places[words] = (0.0, top / height, label_width(words) / width, _LINE / height)
+                # A texel less above and below: the filter would mix in the rows beside it.
+                self._places[words] = (
+                    0.0,
+                    (top + 1) / height,
+                    label_width(words) / width,
+                    (_LINE - 2) / height,
+                )
         self.close()
         self._texture = Texture(width, height, GL.GL_R8)
         self._texture.upload(np.ascontiguousarray(picture))

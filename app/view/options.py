@@ -50,7 +50,7 @@ class Level:
 LEVELS = {
     Quality.HIGH: Level(4, 1 << 26, 768, 4096, 1024, 512, True),
     Quality.MEDIUM: Level(1, 1 << 20, 256, 2048, 512, 256, True),
-    Quality.LOW: Level(1, 300_000, 96, 512, 192, 96, False),
+    Quality.LOW: Level(1, 360_000, 48, 512, 256, 128, False),
 }
 
 

@@ -173,15 +173,16 @@ def test_callbacks_translate(headless_window: Window):
     assert moved == PointerMoved(3.5, 4.5)
 
 
-def test_an_egl_device_draws_the_same(tmp_path: Path):
+def test_without_glfw_an_egl_device_draws_the_same(tmp_path: Path):
     code = """
-import os, sys
-os.environ["PYOPENGL_PLATFORM"] = "egl"
-import app.window as w
-from app.windows.egl_window import EglWindow
-w.open_window = lambda size, title, **_: EglWindow(size, title)
-sys.modules["app.window"] = w
+from app.windows import glfw_window
+from replay.errors import DisplayError
+class NoGlfw:
+    def __init__(self, *_, **__):
+        raise DisplayError("not here")
+glfw_window.GlfwWindow = NoGlfw
 """
+    code = "import os; os.environ['PYOPENGL_PLATFORM'] = 'egl'" + code
     devices = run(code + DRAW, "headless", str(tmp_path / "device.png"))
     if "DisplayError" in devices.stderr:
         pytest.skip(devices.stderr.strip().splitlines()[-1])
@@ -193,6 +194,24 @@ def test_a_window_on_a_display_draws_the_same(tmp_path: Path, x_display: str):
     done = run(DRAW, "window", str(tmp_path / "window.png"), display=x_display)
     assert done.stdout.split() == ["glfw"], done.stderr
     assert_alike(tmp_path / "window.png", headless_picture(tmp_path))
+
+
+def test_when_every_way_fails_the_reason_of_each_is_told():
+    code = """
+import app.window as w
+from replay.errors import DisplayError
+import app.windows.glfw_window as g, app.windows.egl_window as e
+def fail(reason):
+    def opened(*_, **__):
+        raise DisplayError(reason, remedy="x")
+    return opened
+g.GlfwWindow, e.EglWindow = fail("first"), fail("second")
+w.open_window((64, 64), "test", headless=True)
+"""
+    last = run(code).stderr.strip().splitlines()[-1]
+    if "could not be loaded" in last:
+        pytest.skip(last)
+    assert "without a display (GLFW null platform: first; EGL device: second); install an EGL" in last
 
 
 def headless_picture(folder: Path) -> Path:
