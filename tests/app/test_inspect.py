@@ -1,0 +1,75 @@
+"""`ripplescope inspect`: readable, complete as JSON, exit code 0 for what opens and 2 for what is refused."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli
+from app.commands import inspect
+
+
+def run(path: Path, capsys: pytest.CaptureFixture[str], *, as_json: bool = False) -> str:
+    """Run the command and return what it prints."""
+    assert inspect.run(argparse.Namespace(path=path, json=as_json)) == 0
+    return capsys.readouterr().out
+
+
+def test_the_frame_is_told(frame_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(frame_path.with_suffix(""), capsys)
+    assert "device      CPU" in text
+    assert "operations  5 (5 at the top level)" in text
+    assert "No fault found." in text
+    assert "24 x 16 cells" in text
+    assert " x 4" in text  # the four substeps are folded
+    assert "heights = heights_out" in text
+    assert "inferred" not in text.split("Parameters")[1].split("Regions")[0]
+    assert max(map(len, text.splitlines())) < 200
+
+
+def test_json_is_complete(frame_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told: dict[str, Any] = json.loads(run(frame_path, capsys, as_json=True))
+    assert told["schema"] == "ripplescope-inspect" and told["operation_count"] == 5
+    assert [operation["event"] for operation in told["operations"]] == [0, 1, 2, 3, 4]
+    launch = told["operations"][1]
+    assert launch["type"] == "KERNEL_LAUNCH" and launch["dim"]
+    assert all(argument["inferred"] is False and argument["name"] for argument in launch["arguments"])
+    assert {use["provenance"] for use in launch["uses"]} == {"known"}
+    assert all(region["inferred"] is False for region in told["regions"] if region["names"])
+    assert told["faults"] == [] and len(told["folded"]) == 2
+
+
+def test_without_a_manifest_types_are_marked_inferred(
+    frame_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bare.wrp").write_bytes(frame_path.read_bytes())
+    text = run(tmp_path / "bare", capsys)
+    assert "Wrong, replay refused" in text and "the folder of modules is missing" in text
+    assert "manifest    none" in text
+    told = json.loads(run(tmp_path / "bare", capsys, as_json=True))
+    assert all(region["inferred"] for region in told["regions"])
+    assert [fault["blocks_replay"] for fault in told["faults"]] == [True]
+
+
+def test_names_cannot_steer_a_terminal(
+    frame_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = frame_path.read_bytes().replace(b"heights_prev", b"h\x1b[31m_prev\n")
+    (tmp_path / "odd.wrp").write_bytes(data)
+    text = run(tmp_path / "odd.wrp", capsys)
+    assert "\x1b" not in text and "h\\x1b[31m_prev\\x0a" in text
+
+
+def test_a_refused_file_exits_with_2_and_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "zip.wrp").write_bytes(b"PK\x03\x04" + bytes(100))
+    assert cli.main(["inspect", str(tmp_path / "zip.wrp")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("ripplescope: ") and printed.err.count("\n") == 1
+    assert "offset 0 (header.magic)" in printed.err
+    assert cli.main(["inspect", str(tmp_path)]) == 2
+    assert "folder" in capsys.readouterr().err
