@@ -73,7 +73,7 @@ def handle_canvas(app: App) -> None:
     wheel, canvas.wheel = canvas.wheel, 0.0
     viewport = water_viewport(app)
     if dx or dy:
-        if canvas.down[2]:
+        if canvas.down[2] or canvas.shift:
             camera.pan(*app.window.to_framebuffer(dx, dy), viewport)
         elif canvas.down[1]:
             camera.orbit(-dx * ORBIT_SPEED, dy * ORBIT_SPEED)

@@ -8,6 +8,7 @@ What the panels show is not known here.
 from __future__ import annotations
 
 import ctypes
+import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import imgui_bundle
 
 from app import theme
 from app.gl_platform import imgui
+from app.settings import write_text
 from app.window import (
     Button,
     Event,
@@ -25,7 +27,9 @@ from app.window import (
     Scrolled,
     Window,
 )
+from replay.errors import UsageError
 
+_LOG = logging.getLogger(__name__)
 backends = imgui.backends
 PANEL_INTERVAL = 1 / 60
 """Seconds between two builds of the panels at least; in between the last ones are drawn again."""
@@ -68,8 +72,10 @@ class Gui:
         io.config_windows_move_from_title_bar_only = True
         io.config_error_recovery_enable_assert = False
         io.config_error_recovery_enable_tooltip = False
-        io.set_ini_filename(str(layout_file) if layout_file is not None else None)
+        io.set_ini_filename(None)  # or ImGui would write into the working directory
         io.set_log_filename("")
+        self._layout_file = layout_file
+        self._load_layout()
         self.regular, self.bold, self.mono = _load_fonts(io)
         self.theme_name, self.user_scale = theme_name, user_scale
         self.scale = 0.0
@@ -126,6 +132,9 @@ class Gui:
         finally:
             imgui.render()
             self._built = True
+        if imgui.get_io().want_save_ini_settings:
+            imgui.get_io().want_save_ini_settings = False
+            self._save_layout()
         return True
 
     def draw(self) -> None:
@@ -138,19 +147,37 @@ class Gui:
         """Whether a text field or a widget that is being moved wants the keyboard for itself."""
         return bool(imgui.get_io().want_text_input)
 
-    def forget_layout(self) -> None:
-        """Drop what is remembered about windows; the caller builds the default layout again."""
-        imgui.internal.clear_ini_settings()
-
     def close(self) -> None:
         """Release the backends and the context, in this order."""
         if self._context is None:
             return
+        if self._built:
+            self._save_layout()
         backends.opengl3_shutdown()
         if self._native:
             backends.glfw_shutdown()
         imgui.destroy_context(self._context)
         self._context = None
+
+    def _load_layout(self) -> None:
+        if self._layout_file is None:
+            return
+        try:
+            imgui.load_ini_settings_from_memory(self._layout_file.read_text("utf-8"))
+        except FileNotFoundError:
+            pass
+        except (OSError, UnicodeDecodeError) as error:
+            _LOG.warning(
+                "%s cannot be read, so the panels are where they are by default: %s", self._layout_file, error
+            )
+
+    def _save_layout(self) -> None:
+        if self._layout_file is None:
+            return
+        try:
+            write_text(self._layout_file, imgui.save_ini_settings_to_memory())
+        except UsageError as error:
+            _LOG.warning("%s", error)
 
     def _wanted_scale(self) -> float:
         window = self._window

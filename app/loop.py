@@ -181,6 +181,7 @@ def launch(app: App, now: float | None, count: int) -> int:
     try:
         for segment in app.push.segments(count):
             scene.push(segment)
+            app.touched |= segment is not None
             scene.player.launch()
         if count and scene.check_finite(app.frame):
             scene.clock.paused = True
@@ -214,6 +215,8 @@ def draw_water(app: App, gui: Gui | None) -> None:
     radius = app.scene.editor.values.get("radius")
     if radius is not None:
         app.water.options.marker_radius = float(radius[0])
+    if gui is not None:
+        app.water.options.deck = gui.palette.deck
     app.water.draw(app.transfer.texture, app.camera, water_viewport(app), app.push.cell)
 
 

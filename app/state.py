@@ -43,6 +43,7 @@ class Canvas:
         clicks: where the left button went down on the water since the loop looked last.
         moved: how far the pointer went while a button was down, since the loop looked last.
         wheel: notches turned over the water since the loop looked last.
+        shift: whether Shift is held.
     """
 
     rect: Rect = (0.0, 0.0, 1.0, 1.0)
@@ -52,6 +53,7 @@ class Canvas:
     clicks: list[tuple[float, float]] = field(default_factory=list)
     moved: tuple[float, float] = (0.0, 0.0)
     wheel: float = 0.0
+    shift: bool = False
 
 
 class App:
@@ -69,6 +71,7 @@ class App:
         notice: a short text in the status bar.
         selected: the selected operation's event number.
         closed_panels: titles of panels that are not shown.
+        touched: whether the water was pushed before, so that nobody needs to be told how.
     """
 
     def __init__(self, window: Window, settings: Settings, *, device: str, config: Path | None) -> None:
@@ -91,7 +94,7 @@ class App:
         self.closed_panels = set(settings.hidden_panels)
         self.help_asked = self.open_asked = self.close_popups_asked = False
         self.layout_reset_asked = self.screenshot_asked = False
-        self.popup_open = False
+        self.popup_open = self.touched = False
         self.quitting = False
         self.vsync = True
         self.frame = 0
@@ -243,6 +246,12 @@ class App:
             self.log.add(message, Level.WARNING)
         self.preset = preset.name
         self.tell(f"preset {preset.label}")
+
+    def reset_layout(self) -> None:
+        """Show all panels at their places of the first start."""
+        self.closed_panels.clear()
+        self.layout_reset_asked = True
+        self.save_settings()
 
     def save_settings(self) -> None:
         """Write the settings, if there is a place for them."""

@@ -41,6 +41,7 @@ class Palette:
     launch: Rgba  # graph nodes by kind
     memory: Rgba
     control: Rgba
+    deck: float  # brightness of the surroundings of the water
 
 
 DARK = Palette(
@@ -62,6 +63,7 @@ DARK = Palette(
     launch=_rgb(0x2BA9C6),
     memory=_rgb(0x9B8CF2),
     control=_rgb(0xE8B04B),
+    deck=0.6,
 )
 LIGHT = Palette(
     background=_rgb(0xDDE4EA),
@@ -82,6 +84,7 @@ LIGHT = Palette(
     launch=_rgb(0x0F86A3),
     memory=_rgb(0x6A55D6),
     control=_rgb(0xA86C00),
+    deck=1.0,
 )
 PALETTES = {"dark": DARK, "light": LIGHT}
 
@@ -112,7 +115,7 @@ class Packed:
 
 def packed(palette: Palette) -> Packed:
     """Return a palette for draw lists."""
-    return Packed(**{item.name: _pack(getattr(palette, item.name)) for item in fields(Palette)})
+    return Packed(**{item.name: _pack(getattr(palette, item.name)) for item in fields(Packed)})
 
 
 def _pack(color: Rgba) -> int:
@@ -211,7 +214,8 @@ def _colors(p: Palette) -> dict[int, Rgba]:
         col.scrollbar_grab: p.field_hovered,
         col.scrollbar_grab_hovered: p.muted,
         col.scrollbar_grab_active: p.muted,
-        col.check_mark: p.accent_strong,
+        col.check_mark: p.on_accent,
+        col.checkbox_selected_bg: p.accent,
         col.slider_grab: p.accent,
         col.slider_grab_active: p.accent_strong,
         col.button: p.field,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.legend import Legend
 from app.panels.toolbar import Toolbar
 from app.state import App, Rect
 
+_FIRST_HINT = "Drag on the water to push it.  Right drag orbits, wheel zooms, F1 shows all."
 _FLAGS = (
     imgui.WindowFlags_.no_decoration
     | imgui.WindowFlags_.no_move
@@ -33,6 +35,7 @@ class CanvasItem:
 
     def __init__(self) -> None:
         self._toolbar = Toolbar()
+        self._legend = Legend()
 
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
         """Build it over a rectangle in window units."""
@@ -48,6 +51,8 @@ class CanvasItem:
         imgui.invisible_button("water", (max(width, 1.0), max(height, 1.0)), _BUTTONS)
         _note(app)
         self._toolbar.draw(app, gui, rect)
+        self._legend.draw(app, gui, rect)
+        _tell(app, gui, rect)
         imgui.end()
 
 
@@ -56,6 +61,7 @@ def _note(app: App) -> None:
     canvas.hovered = imgui.is_item_hovered()
     active = imgui.is_item_active()
     canvas.pointer = (io.mouse_pos.x, io.mouse_pos.y)
+    canvas.shift = io.key_shift
     for button in range(3):
         if (canvas.hovered or active) and imgui.is_mouse_clicked(button):
             canvas.down[button] = True
@@ -67,3 +73,23 @@ def _note(app: App) -> None:
         canvas.moved = (canvas.moved[0] + io.mouse_delta.x, canvas.moved[1] + io.mouse_delta.y)
     if canvas.hovered:
         canvas.wheel += io.mouse_wheel
+
+
+def _tell(app: App, gui: Gui, rect: Rect) -> None:
+    """Say what to do while nobody has done anything."""
+    if app.scene is None:
+        text, y = "Press Ctrl+O to open a capture, or drop one here", rect[1] + rect[3] / 2
+    elif app.water is None:
+        text, y = "This capture names no height field, so there is no water to see", rect[1] + rect[3] / 2
+    elif not app.touched and app.scene.pointer is not None:
+        text, y = _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
+    else:
+        return
+    scale, size = gui.scale, imgui.calc_text_size(text)
+    if size.x + 40 * scale > rect[2]:
+        return
+    x = rect[0] + (rect[2] - size.x) / 2
+    draw = imgui.get_window_draw_list()
+    corner, end = (x - 14 * scale, y - 6 * scale), (x + size.x + 14 * scale, y + size.y + 6 * scale)
+    draw.add_rect_filled(corner, end, gui.colors.overlay, (end[1] - corner[1]) / 2)
+    draw.add_text((x, y), gui.colors.text, text)

@@ -52,7 +52,10 @@ class Desk:
         if shown:
             self._guarded(lambda: self._menu.draw(app, gui))
             self._guarded(lambda: self._status.draw(app, gui))
-        if app.layout_reset_asked or internal.dock_builder_get_node(dock) is None:
+        if internal.dock_builder_get_node(dock) is None:
+            # The size that menu and status bar leave is known from the second frame on.
+            app.later(lambda: setattr(app, "layout_reset_asked", True))
+        elif app.layout_reset_asked:
             app.layout_reset_asked = False
             self._default_layout(dock)
         flags = imgui.DockNodeFlags_.passthru_central_node
@@ -120,7 +123,6 @@ class Desk:
         for name, node in places.items():
             internal.dock_builder_dock_window(self._titles[name], node)
         internal.dock_builder_finish(dock)
-        self._app.closed_panels.clear()
 
 
 def _whole() -> Rect:

@@ -45,9 +45,9 @@ class EventsPanel:
             self._list(app)
         if not imgui.begin_table("events", 3, _TABLE):
             return
-        imgui.table_setup_column("#", _FIXED, 52 * gui.scale)
+        imgui.table_setup_column("#", _FIXED, 46 * gui.scale)
         imgui.table_setup_column("Operation", _STRETCH, 1.0)
-        imgui.table_setup_column("Size", _FIXED, 74 * gui.scale)
+        imgui.table_setup_column("Size", _FIXED, 58 * gui.scale)
         imgui.table_setup_scroll_freeze(0, 1)
         imgui.table_headers_row()
         clipper = imgui.ListClipper()

@@ -112,7 +112,7 @@ class GraphPanel:
 
     def _fit(self, picture: Picture, size: tuple[float, float], scale: float) -> None:
         fit = min(size[0] / max(picture.size[0], 1.0), size[1] / max(picture.size[1], 1.0))
-        self._zoom = min(max(fit, 0.55 * scale), 1.1 * scale)
+        self._zoom = min(max(fit, 0.3 * scale), 1.1 * scale)
         width, height = picture.size[0] * self._zoom, picture.size[1] * self._zoom
         self._origin = ((size[0] - width) / 2, max((size[1] - height) / 2, 0.0))
         self._fitted, self._moved = size, False
@@ -224,7 +224,7 @@ class GraphPanel:
         rounding = 6 * zoom if box.subtitle else size[1] / 2 * zoom
         draw.add_rect_filled(place, end, colors.field_hovered if filled else colors.raised, rounding)
         draw.add_rect(place, end, color, rounding, max(1.2 * gui.scale, 1.0))
-        if zoom < 0.35:
+        if zoom < 0.28:
             return
         text = 13.0 * zoom
         draw.push_clip_rect(place, end, True)

@@ -98,7 +98,7 @@ class MenuBar:
         imgui.separator()
         _item(app, "Hide the panels", Action.TOGGLE_PANELS)
         if imgui.menu_item_simple("Reset the layout"):
-            app.layout_reset_asked = True
+            app.reset_layout()
         imgui.separator()
         _item(app, "Frame the whole grid", Action.FRAME_VIEW)
         _item(app, "Water or data", Action.NEXT_MODE)

@@ -5,7 +5,6 @@ What can be set and what cannot is `app.editor`'s business; here are widgets onl
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 
 from imgui_bundle import icons_fontawesome_6 as fa
@@ -17,13 +16,11 @@ from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.frame_form import FrameForm
 from app.panels.preset_row import PresetRow
+from app.panels.slider import slider
 from app.panels.widgets import Kept, caption, hint, icon_button, right_align, shape_text, tooltip, unit_text
 from app.state import App
 from replay.parameters import ParameterSpec
 
-_CLAMP = imgui.SliderFlags_.always_clamp | imgui.SliderFlags_.no_round_to_format
-_LOGARITHMIC = _CLAMP | imgui.SliderFlags_.logarithmic
-_CLEAR = (0.0, 0.0, 0.0, 0.0)
 _UNDO = hint("Undo", Action.UNDO)
 _REDO = hint("Redo", Action.REDO)
 
@@ -113,51 +110,23 @@ class ParametersPanel:
         if imgui.is_item_deactivated_after_edit() and name in self._typed:
             self._set(app, editor, name, self._typed.pop(name))
 
-    def _slider(
-        self, gui: Gui, editor: ParameterEditor, name: str, spec: ParameterSpec, value: float
-    ) -> None:
-        """A slider of ImGui's for the behaviour, with a track of ours over it for the look."""
+    @staticmethod
+    def _slider(gui: Gui, editor: ParameterEditor, name: str, spec: ParameterSpec, value: float) -> None:
         low, high = float(spec.minimum or 0.0), float(spec.maximum or 0.0)
-        logarithmic = spec.logarithmic and low > 0
-        for color in _SLIDER_COLORS:
-            imgui.push_style_color(color, _CLEAR)
-        changed, moved = imgui.slider_float(
-            "##slider", value, low, high, "", _LOGARITHMIC if logarithmic else _CLAMP
+        changed, moved = slider(
+            gui,
+            "##slider",
+            value,
+            low,
+            high,
+            logarithmic=spec.logarithmic and low > 0,
+            limit=editor.limits(name)[1],
+            home=editor.defaults[name][0],
         )
-        imgui.pop_style_color(len(_SLIDER_COLORS))
         if changed:
             editor.move(name, moved)
-            value = editor.values[name][0]
-        active = imgui.is_item_active()
         if imgui.is_item_deactivated_after_edit():
             editor.settle()
-        if active and imgui.get_io().want_text_input:
-            return  # Ctrl+click turned it into a text field
-        hovered = active or imgui.is_item_hovered()
-        limit = editor.limits(name)[1]
-
-        def place(number: float) -> float:
-            if logarithmic:
-                number = math.log(max(number, low) / low) / math.log(high / low)
-            else:
-                number = (number - low) / (high - low) if high > low else 0.0
-            return min(max(number, 0.0), 1.0)
-
-        corner, size, colors = imgui.get_item_rect_min(), imgui.get_item_rect_size(), gui.colors
-        radius = 6.5 * gui.scale
-        start, span = corner.x + radius, size.x - 2 * radius
-        y, half = corner.y + size.y / 2, 2 * gui.scale
-        x = start + span * place(value)
-        draw = imgui.get_window_draw_list()
-        draw.add_rect_filled((start, y - half), (start + span, y + half), colors.field_hovered, half)
-        if limit is not None and limit < high:
-            edge = start + span * place(limit)
-            draw.add_rect_filled((edge, y - half), (start + span, y + half), colors.danger, half)
-        draw.add_rect_filled((start, y - half), (x, y + half), colors.accent, half)
-        home = start + span * place(editor.defaults[name][0])
-        draw.add_line((home, y + 5 * gui.scale), (home, y + 9 * gui.scale), colors.muted, gui.scale)
-        draw.add_circle_filled((x, y), radius, colors.accent_strong if hovered else colors.accent)
-        draw.add_circle_filled((x, y), radius - 3 * gui.scale, colors.panel)
 
     def _numbers(
         self, app: App, editor: ParameterEditor, name: str, spec: ParameterSpec, value: tuple[float, ...]
@@ -196,9 +165,7 @@ class ParametersPanel:
         colors, scale = gui.colors, gui.scale
         color = colors.good if share < 0.8 else colors.warning if share < 0.95 else colors.danger
         imgui.text_unformatted("Stability")
-        imgui.same_line(0.0, 6 * scale)
-        caption(gui, "Courant number to its limit")
-        text = str(self._gauge.get(share, lambda: f"{share:.0%}"))
+        text = str(self._gauge.get(share, lambda: f"{share:.0%} of the limit"))
         right_align(imgui.calc_text_size(text).x)
         imgui.text_unformatted(text)
         width, height = imgui.get_content_region_avail().x, 6 * scale
@@ -216,17 +183,9 @@ class ParametersPanel:
         imgui.dummy((0.0, 4 * scale))
 
 
-_SLIDER_COLORS = (
-    imgui.Col_.frame_bg,
-    imgui.Col_.frame_bg_hovered,
-    imgui.Col_.slider_grab,
-    imgui.Col_.slider_grab_active,
-)
-
-
 def _number_format(value: float) -> str:
-    """Return a format that shows six significant digits without useless zeros or exponents."""
-    return "%.4g" if value and not 1e-3 <= abs(value) < 1e4 else "%.6g"
+    """Return a format that shows what a person reads of a number, without useless zeros or exponents."""
+    return "%.5g" if abs(value) < 1e5 else "%.7g"
 
 
 def _int32(value: float) -> int:

@@ -41,22 +41,28 @@ class PerformancePanel:
             self._read_at = now
             self._read(app)
         available = imgui.get_content_region_avail()
-        left = max(min(available.x * 0.52, 330 * gui.scale), 120.0)
-        imgui.begin_child("times", (left, 0.0))
+        if available.x < 430 * gui.scale:
+            self._draw_times(app, gui)
+            imgui.dummy((0.0, 2 * gui.scale))
+            self._draw_facts(gui)
+            return
+        imgui.begin_child("times", (available.x * 0.52, 0.0))
         self._draw_times(app, gui)
         imgui.end_child()
         imgui.same_line(0.0, 18 * gui.scale)
         imgui.begin_child("facts", (0.0, 0.0))
+        self._draw_facts(gui)
+        imgui.end_child()
+
+    def _draw_facts(self, gui: Gui) -> None:
         for label, text in self._facts:
             caption(gui, label)
             imgui.same_line(84 * gui.scale)
             room = imgui.get_content_region_avail().x
-            imgui.text_unformatted(
-                str(self._cut[label].get((text, room), lambda text=text, room=room: elided(text, room)))
-            )
+            kept = self._cut[label].get((text, room), lambda text=text, room=room: elided(text, room))
+            imgui.text_unformatted(str(kept))
             if imgui.is_item_hovered():
                 imgui.set_tooltip(text)
-        imgui.end_child()
 
     def _draw_times(self, app: App, gui: Gui) -> None:
         times, scale = app.times, gui.scale
@@ -78,9 +84,12 @@ class PerformancePanel:
             draw.add_rect_filled((x, corner.y), (max(end - scale, x), corner.y + height), self._colors[index])
             x = end
         imgui.dummy((width, height))
+        columns = max(int(width / (98 * scale)), 1)
+        left = imgui.get_cursor_pos_x()
         for index, (text, _) in enumerate(self._stages):
-            if index % 3:
-                imgui.same_line(width / 3 * (index % 3))
+            if index % columns:
+                imgui.same_line()
+                imgui.set_cursor_pos_x(left + width / columns * (index % columns))
             place = imgui.get_cursor_screen_pos()
             y = place.y + imgui.get_text_line_height() / 2
             draw.add_circle_filled((place.x + 4 * scale, y), 4 * scale, self._colors[index])

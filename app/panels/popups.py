@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import groupby
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from imgui_bundle import icons_fontawesome_6 as fa
 from app.bindings import BINDINGS, MOUSE_BINDINGS
 from app.gl_platform import imgui
 from app.gui import Gui
-from app.panels.widgets import caption, heading
+from app.panels.widgets import Kept, caption, elided, heading
 from app.state import App
 
 _FIXED = (
@@ -32,6 +33,7 @@ class Popups:
 
     def __init__(self) -> None:
         self._path = ""
+        self._folders: defaultdict[str, Kept] = defaultdict(Kept)
 
     def draw(self, app: App, gui: Gui) -> None:
         """Build what is open."""
@@ -100,8 +102,10 @@ class Popups:
                 path = Path(text)
                 if imgui.selectable(f"{path.name}##{text}", False, 0, (width, 0.0))[0]:
                     chosen = text
-                if imgui.is_item_hovered():
-                    imgui.set_tooltip(text)
+                room = width - imgui.calc_text_size(path.name).x - 24 * gui.scale
+                folder = str(self._folders[text].get(room, lambda: elided(str(path.parent), room)))  # noqa: B023
+                imgui.same_line(imgui.get_cursor_start_pos().x + width - imgui.calc_text_size(folder).x)
+                caption(gui, folder)
         caption(gui, "Or drop a file on the window.")
         imgui.dummy((0.0, 2 * gui.scale))
         if imgui.button("Open", (110 * gui.scale, 0.0)):
@@ -176,5 +180,6 @@ def _line(gui: Gui, key: str, text: str, key_width: float) -> None:
     imgui.push_style_color(imgui.Col_.text, gui.palette.accent_strong)
     imgui.text_unformatted(key)
     imgui.pop_style_color()
-    imgui.same_line(start + key_width)
+    imgui.same_line()
+    imgui.set_cursor_pos_x(start + key_width)
     imgui.text_unformatted(text)

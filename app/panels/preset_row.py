@@ -25,7 +25,7 @@ class PresetRow:
         """Build the row."""
         side = imgui.get_frame_height()
         gap = 4 * gui.scale
-        imgui.set_next_item_width(imgui.get_content_region_avail().x - 2 * (side * 1.15 + gap))
+        imgui.set_next_item_width(imgui.get_content_region_avail().x - 2 * (side * 1.3 + gap))
         shown = next((preset.label for preset in app.presets if preset.name == app.preset), "Presets")
         if imgui.begin_combo("##presets", shown):
             for preset in app.presets:
@@ -35,7 +35,7 @@ class PresetRow:
                     tooltip(preset.description)
             imgui.end_combo()
         imgui.same_line(0.0, gap)
-        if icon_button(gui, f"{fa.ICON_FA_CARET_RIGHT}##next", _NEXT, quiet=False):
+        if icon_button(gui, f"{fa.ICON_FA_CARET_RIGHT}##next", _NEXT, quiet=False, width=side * 1.3):
             perform(app, Action.NEXT_PRESET)
         imgui.same_line(0.0, gap)
         can_save = app.config is not None

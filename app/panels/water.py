@@ -6,6 +6,7 @@ from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.slider import slider
 from app.panels.widgets import Kept, caption, tooltip
 from app.state import App
 from app.view import colormaps
@@ -28,6 +29,7 @@ class WaterPanel:
     def __init__(self) -> None:
         self._maps = colormaps.names()
         self._range = Kept()
+        self._factor = Kept()
 
     def draw(self, app: App, gui: Gui) -> None:
         """Build the inside of the panel's window."""
@@ -45,10 +47,12 @@ class WaterPanel:
                 options.mode = mode
         imgui.dummy((0.0, 2 * gui.scale))
         _label(gui, "Height shown")
-        _, options.exaggeration = imgui.slider_float(
-            "##exaggeration", options.exaggeration, 0.5, 5.0, "×%.1f"
-        )
+        imgui.set_next_item_width(imgui.get_content_region_avail().x - 40 * gui.scale)
+        _, options.exaggeration = slider(gui, "##exaggeration", options.exaggeration, 0.5, 5.0, home=1.5)
         tooltip("Factor on the heights in the picture; the simulation is not touched")
+        imgui.same_line()
+        tenths = round(options.exaggeration * 10)
+        imgui.text_unformatted(str(self._factor.get(tenths, lambda: f"×{tenths / 10:.1f}")))
         _label(gui, "Quality")
         shown = Quality(options.quality).value
         if shown == "auto":

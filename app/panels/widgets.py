@@ -74,7 +74,9 @@ def hint(text: str, action: Action) -> str:
     return f"{text}  ({key})" if key else text
 
 
-def icon_button(gui: Gui, label: str, text: str, *, enabled: bool = True, quiet: bool = True) -> bool:
+def icon_button(
+    gui: Gui, label: str, text: str, *, enabled: bool = True, quiet: bool = True, width: float = 0.0
+) -> bool:
     """A button with an icon; returns whether it was pressed.
 
     Args:
@@ -82,12 +84,13 @@ def icon_button(gui: Gui, label: str, text: str, *, enabled: bool = True, quiet:
         text: the tooltip.
         enabled: greyed out if not.
         quiet: without a background until the pointer is over it.
+        width: 0 for what the icon needs.
     """
     if not enabled:
         imgui.begin_disabled()
     if quiet:
         imgui.push_style_color(imgui.Col_.button, (0.0, 0.0, 0.0, 0.0))
-    pressed = imgui.button(label)
+    pressed = imgui.button(label, (width, 0.0))
     if quiet:
         imgui.pop_style_color()
     if not enabled:
