@@ -1,5 +1,5 @@
 #version 330 core
-// The deck: a coping of smooth stone, then large slabs that fade into the haze; and the walls above water.
+// The deck: a coping of smooth stone, then large slabs that fade into the haze; and the dry pool.
 #include "scene.glsl"
 #include "pool.glsl"
 
@@ -12,10 +12,11 @@ void main() {
     float range = length(way);
     if (dot(way, normal) > 0.0) discard;  // seen from outside or from below
     float w = ray_ahead.w * range;
-    if (normal.y < 0.5) {
-        float deep = exp(min(world.y, 0.0) * 2.0);
-        vec3 light = pool_light(vec3(world.x, min(world.y, 0.0), world.z), normal, w) * mix(0.35, 0.9, deep);
-        colour = finish(light);
+    if (world.y < 0.5 * tank.w || normal.y < 0.5) {
+        // Mostly behind the water. Without the light that the waves focus: this picture outlasts them.
+        float deep = exp2(min(world.y, 0.0) / tank.z);
+        float y = normal.y > 0.5 ? 0.0 : min(world.y, 0.0);
+        colour = finish(pool_light(vec3(world.x, y, world.z), normal, w) * mix(0.2, 0.9, deep));
         return;
     }
     float slant = w / max(-way.y / range, 0.05);

@@ -1,5 +1,5 @@
 #version 330 core
-// The deck around the pool (four quads), then the inner walls (four quads): six vertices each.
+// The deck around the pool (four quads), the inner walls (four) and the floor: six vertices each.
 #include "scene.glsl"
 
 out vec3 world;
@@ -22,6 +22,9 @@ void main() {
     if (quad < 4) {
         vec2 at = outer ? (out_way + along * along_way) * (reach + size) : edge + along * along_way * size;
         world = vec3(at.x, tank.w, at.y);
+        normal = vec3(0, 1, 0);
+    } else if (quad == 8) {
+        world = vec3(along, 0.0, outer ? -1.0 : 1.0) * vec3(tank.x, 0.0, tank.y) - vec3(0, tank.z, 0);
         normal = vec3(0, 1, 0);
     } else {
         vec2 at = edge + along * along_way * size;

@@ -9,7 +9,9 @@ out vec2 place;
 
 void main() {
     place = sheet_place();
-    float height = surface_at(place).x * eye.w;
+    // Heights out of all proportion to the tank flatten out, so that they stay in the picture.
+    float most = 1.5 * tank.z;
+    float height = most * tanh(clamp(surface_at(place).x * eye.w / most, -8.0, 8.0));
     world = vec3((place.x * 2.0 - 1.0) * tank.x, height, (place.y * 2.0 - 1.0) * tank.y);
     gl_Position = view_projection * vec4(world, 1.0);
 }

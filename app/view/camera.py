@@ -58,7 +58,8 @@ class OrbitCamera:
     @property
     def up(self) -> np.ndarray:
         """Unit vector to the top of the picture."""
-        return np.cross(self.back, self.right)
+        sine = math.sin(self.pitch)
+        return np.array([-sine * math.sin(self.yaw), math.cos(self.pitch), -sine * math.cos(self.yaw)])
 
     @property
     def position(self) -> np.ndarray:

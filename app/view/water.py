@@ -266,7 +266,7 @@ class WaterView:
         GL.glEnable(GL.GL_DEPTH_TEST)
         if not data:
             self._use("basin.vert", "basin.frag")
-            GL.glDrawArrays(GL.GL_TRIANGLES, 0, 48)
+            GL.glDrawArrays(GL.GL_TRIANGLES, 0, 54)
         # Last and at the far plane: only what is still empty is shaded.
         GL.glDepthFunc(GL.GL_LEQUAL)
         self._use("fullscreen.vert", "background.frag", ("DATA",) if data else ())

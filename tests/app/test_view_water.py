@@ -241,3 +241,11 @@ def test_a_picture_on_the_processor_has_bounded_pixels_in_the_shape_of_its_place
 )
 def test_round_lengths(length: float, expected: float):
     assert round_length(length) == pytest.approx(expected)
+
+
+def test_heights_out_of_all_proportion_stay_in_the_picture(stage: Stage):
+    stage.view.options = WaterOptions(mode=Mode.DATA, quality=Quality.LOW, fixed_range=(-1.0, 1.0))
+    for height in (50.0, 1e30):
+        picture = stage.picture(np.full_like(still(stage.grid), height))
+        red = (picture[..., 0] > 2 * picture[..., 1]) & (picture[..., 0] > 60)
+        assert red.mean() > 0.1
