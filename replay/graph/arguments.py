@@ -194,7 +194,7 @@ class ArgumentDecoder:
         return ArrayView(f"{prefix}grad" if place == 8 else f"+{at}", region, offset)
 
     def _scalar(self, param: int, size: int) -> str | None:
-        """Return the scalar type that the values of all launches of this kernel speak for, in this position."""
+        """Return the scalar type that the values in this position of all launches of the kernel speak for."""
         launches = self.launches
         key = (int(launches.name_of[launches.param_launch[param]]), int(launches.param_slot[param]))
         place = (*key, size)

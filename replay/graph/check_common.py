@@ -1,4 +1,4 @@
-"""What the checks of operations share: sizes of regions for many ids at once, and telling a few faults of many."""
+"""What the checks of operations share: sizes of many regions at once, and telling a few faults of many."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ class LaunchChecker:
 
     def _at_launch(self, row: int, what: str, field: str, severity: Severity = BLOCKS) -> Fault:
         event = int(self._launches.events[row])
-        fields = layout.LAUNCH.fields or {}
-        place = fields[field][1] if field in fields else 80
+        fields = layout.LAUNCH.fields
+        place = fields[field][1] if fields is not None and field in fields else 80
         if field == "module_hash":
             place = 80 + int(self._launches.records["kernel_key_len"][row])
         offset = int(self._table.offsets[event]) + place
@@ -91,7 +91,8 @@ class LaunchChecker:
             np.flatnonzero(uneven),
             lambda row: self._at_launch(
                 row,
-                f"{int(threads[row])} threads for a launch of shape {records['shape'][row][: ndim[row]].tolist()}",
+                f"{int(threads[row])} threads for a launch of shape "
+                f"{records['shape'][row, : ndim[row]].tolist()}",
                 "size",
             ),
         )
@@ -193,7 +194,7 @@ class LaunchChecker:
         yield from some(
             np.flatnonzero(pointer & exists & (offsets > size)),
             lambda n: self._reloc_fault(
-                n, f"a pointer to byte {int(offsets[n])} of region {int(ids[n])}, which has {int(size[n])} bytes",
+                n, f"a pointer to byte {int(offsets[n])} of region {int(ids[n])} of {int(size[n])} bytes",
                 8, "region_offset",
             ),
         )  # fmt: skip
@@ -226,7 +227,10 @@ class LaunchChecker:
             )
 
         def shape(row: int) -> list[int]:
-            return found.shape[row, : min(max(int(found.ndim[row]), 0), 4)].tolist()
+            return [int(side) for side in found.shape[row, : min(max(int(found.ndim[row]), 0), 4)]]
+
+        def strides(row: int) -> list[int]:
+            return [int(step) for step in found.strides[row, : int(found.ndim[row])]]
 
         used = found.region >= 0
         odd_rank = used & ((found.ndim < 1) | (found.ndim > layout.MAX_DIMS))
@@ -251,7 +255,7 @@ class LaunchChecker:
             np.flatnonzero(wrong),
             lambda row: tell(
                 row,
-                f"an array of shape {shape(row)} and strides {found.strides[row, : found.ndim[row]].tolist()} reaches "
+                f"an array of shape {shape(row)} and strides {strides(row)} reaches "
                 f"bytes {int(start[row] + low[row])} to {int(start[row] + high[row] + width[row])} of region "
                 f"{int(found.region[row])}, which has {int(size[row])} bytes",
                 16,

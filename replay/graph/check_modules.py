@@ -162,5 +162,5 @@ def _strays(metadata: Metadata, folder: Path) -> Iterator[Fault]:
         return
     for name in present:
         if name.endswith(BINARY_SUFFIXES) and name not in expected:
-            what = "not among the recorded modules: it is never loaded here (Warp's own loader takes every .o file)"
+            what = "not among the recorded modules: never loaded here (Warp's own loader takes every .o file)"
             yield Fault(f"{folder.name}/{name}", what, NOTE)

@@ -102,7 +102,7 @@ def _header(document: Document, metadata: Metadata) -> Iterator[Fault]:
         what = f"written by Warp {producer.value}; no Warp is installed here to compare with"
         yield Fault("metadata", what, NOTE, offset=producer.offset, field="metadata.producer")
     elif producer.value != expected:
-        what = f"written by Warp {producer.value}, but Warp {expected} is installed, which loads only its own captures"
+        what = f"written by Warp {producer.value}, but Warp {expected} is here and loads only its own files"
         yield Fault("metadata", what, BLOCKS, offset=producer.offset, field="metadata.producer")
     cpu_modules = bool(metadata.modules) and all(module.arch == 0 for module in metadata.modules)
     gpu_modules = bool(metadata.modules) and all(module.arch != 0 for module in metadata.modules)
@@ -110,8 +110,8 @@ def _header(document: Document, metadata: Metadata) -> Iterator[Fault]:
         not cpu and (cpu_modules or not metadata.target_arch)
     ):
         what = (
-            f"the header says {device}, but architecture {metadata.target_arch} in the metadata and the modules "
-            f"are those of {'CUDA' if cpu else 'the CPU'}"
+            f"the header says {device}, but architecture {metadata.target_arch} in the metadata and the "
+            f"modules are those of {'CUDA' if cpu else 'the CPU'}"
         )
         yield Fault("header", what, BLOCKS, offset=24, field="header.device_type")
     if (cpu and header.target_arch) or (not cpu and not header.target_arch):
@@ -235,7 +235,7 @@ def _handle_location(record: PlainRecord, regions: Mapping[int, Region]) -> str:
         return f"in region {ident}, which the file does not hold"
     last = offset + (count - 1) * stride + 8
     if last > region.nbytes or (stride == 0 and count != 1):
-        return f"{count} handles from byte {offset} every {stride} bytes leave region {ident} of {region.nbytes} bytes"
+        return f"{count} handles from byte {offset}, every {stride} bytes, leave region {ident}"
     return ""
 
 

@@ -52,25 +52,27 @@ class Descriptors:
     @cached_property
     def live(self) -> np.ndarray:
         """Which dimensions count: those before `ndim`, four columns."""
-        return np.arange(layout.MAX_DIMS) < self.ndim[:, None]
+        live: np.ndarray = np.arange(layout.MAX_DIMS) < self.ndim[:, None]
+        return live
 
     @cached_property
     def sane(self) -> np.ndarray:
         """Whether dimensions and shape can be meant: 1 to 4 dimensions, no negative side."""
         counted = (self.ndim >= 1) & (self.ndim <= layout.MAX_DIMS)
-        return counted & ((self.shape >= 0) | ~self.live).all(axis=1)
+        sane: np.ndarray = counted & ((self.shape >= 0) | ~self.live).all(axis=1)
+        return sane
 
     @cached_property
     def cells(self) -> np.ndarray:
         """Number of elements, as float64 since a broken file may claim 2^124; 0 where not sane."""
         sides = np.where(self.live, self.shape, 1).astype(np.float64)
-        return np.where(self.sane, np.prod(sides, axis=1), 0.0)
+        return np.asarray(np.where(self.sane, np.prod(sides, axis=1), 0.0))
 
     @cached_property
     def contiguous(self) -> np.ndarray:
         """Whether elements follow each other in C order without gaps."""
         expected = self.strides[np.arange(len(self)), np.clip(self.ndim, 1, 4) - 1].astype(np.float64)
-        fits = self.sane & (expected > 0)
+        fits: np.ndarray = self.sane & (expected > 0)
         for axis in range(layout.MAX_DIMS - 1, -1, -1):
             alive = self.live[:, axis]
             ragged = alive & (self.shape[:, axis] != 1) & (self.strides[:, axis] != expected)
@@ -80,7 +82,7 @@ class Descriptors:
 
     @cached_property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
-        """First byte of the lowest and of the highest element, relative to `offset` (float64, exact to 2^53)."""
+        """First byte of the lowest and the highest element, relative to `offset` (float64, exact to 2^53)."""
         steps = np.where(self.live, (self.shape - 1.0) * self.strides, 0.0)
         return np.minimum(steps, 0).sum(axis=1), np.maximum(steps, 0).sum(axis=1)
 

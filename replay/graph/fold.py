@@ -107,7 +107,7 @@ def _compress(tokens: np.ndarray, grammar: _Grammar) -> np.ndarray:
 
 
 def _stretches(tokens: np.ndarray, period: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where at least two repeats of a period begin, and how many positions equal the one a period on."""
+    """Return where repeats of a period begin, and how many positions there equal the one a period on."""
     equal = np.zeros(len(tokens) + 1, np.int8)
     equal[1 : len(tokens) - period + 1] = tokens[period:] == tokens[:-period]
     edges = np.flatnonzero(np.diff(equal, append=0))
@@ -198,7 +198,7 @@ def fold_capture(capture: Capture) -> tuple[Folded, ...]:
     table, labels = operations.table, operations.labels
     codes = operations.label_of.copy()
     seen: dict[tuple[object, ...], int] = {}
-    # Inner streams have larger event numbers: from the last conditional to the first, each knows its branches.
+    # Inner streams have larger event numbers: from last to first, each conditional knows its branches.
     for event in sorted(table.children, reverse=True):
         inside = np.array(table.children[event])
         names = table.frame_of[inside] - table.frame_of[inside[0]]

@@ -139,7 +139,9 @@ def _from_whole_views(evidence: Mapping[int, _Evidence], found: Descriptors, row
     """Remember the shape of the first contiguous view from the start of each region, and its bytes."""
     rows = rows[(found.contiguous & (found.offset == 0))[rows]]
     # Clipped: a broken file may claim more than 64 bits hold.
-    extents = np.minimum(found.cells[rows] * found.strides[rows, found.ndim[rows] - 1], 2.0**62).astype(np.int64)
+    extents = np.minimum(found.cells[rows] * found.strides[rows, found.ndim[rows] - 1], 2.0**62).astype(
+        np.int64
+    )
     first, _ = group(found.region[rows], extents)
     for position in np.sort(first).tolist():
         row, extent = int(rows[position]), int(extents[position])

@@ -190,13 +190,11 @@ def _reduction(records: np.ndarray) -> list[Column]:
     code = np.clip(records["dtype"].astype(np.int64), 0, 7)
     size, single = SCALAR_SIZES[code], np.where(records["type_len"] == 1, code, 0)
     count, lanes, inner = records["count"], records["type_len"], records["kind"] == 2
+    first, second = (_strided(count, records[f"input_{x}_stride"], lanes, size) for x in "ab")
     out = np.where(inner, 1, np.maximum(lanes.astype(np.int64), 0)) * size
     return [
-        _column(records, "input_a", _strided(count, records["input_a_stride"], lanes, size), R, scalar=single),
-        _column(
-            records, "input_b", _strided(count, records["input_b_stride"], lanes, size), R, required=inner,
-            scalar=single,
-        ),
+        _column(records, "input_a", first, R, scalar=single),
+        _column(records, "input_b", second, R, required=inner, scalar=single),
         _column(records, "output", out, W, scalar=np.where(inner, code, single)),
     ]  # fmt: skip
 

@@ -47,8 +47,8 @@ def capture_from_bytes(data: bytes, path: Path) -> Capture:
     device = "cpu" if document.header.device_type == DeviceType.CPU else "cuda"
     if document.metadata is None or document.operations is None:
         return Capture(
-            path, data, document.header.version, "", device, document.header.target_arch, (), (), {}, (), (), (),
-            (), (check_format(document),), None, folder,
+            path, data, document.header.version, "", device, document.header.target_arch, (), (), {}, (), (),
+            (), (), (check_format(document),), None, folder,
         )  # fmt: skip
     metadata, table = document.metadata, document.operations
     manifest, notes = _read_manifest(data, path)
@@ -120,11 +120,10 @@ def _listed(
     bindings = tuple(Binding(record.name.value, record.region, record.offset) for record in metadata.bindings)
     meshes = tuple(
         Mesh(
-            int(record.value["num_points"]), int(record.value["num_tris"]), int(record.value["points_region"]),
-            int(record.value["indices_region"]), int(record.value["velocities_region"]),
-            int(record.value["original_ptr"]), record.offset,
+            int(value["num_points"]), int(value["num_tris"]), int(value["points_region"]),
+            int(value["indices_region"]), int(value["velocities_region"]), int(value["original_ptr"]), offset,
         )
-        for record in metadata.meshes
+        for value, offset in ((record.value, record.offset) for record in metadata.meshes)
     )  # fmt: skip
     return modules, kernels, bindings, meshes
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
 from typing import overload
@@ -49,6 +51,16 @@ class LazyOperations(Sequence[Operation]):
         if not 0 <= number < len(self):
             raise IndexError(f"event {event} of {len(self)}")
         return self._make(number)
+
+    def with_data(self, data: bytes) -> LazyOperations:
+        """Return the same operations over a file in which only value bytes of launches differ.
+
+        Types that were inferred stay as they are, so that an edited number does not change its type.
+        """
+        other = copy.copy(self)
+        other._data = data
+        other._decoder = dataclasses.replace(self._decoder, data=data)
+        return other
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -75,8 +75,8 @@ def lanes_of(nbytes: int, align: int) -> tuple[int, int] | None:
 
 
 # How Warp names a value of so many scalars; 4 may be a vec4, a quat or a mat22.
-_SHAPES = {1: "", 2: "vec2", 3: "vec3", 4: "vec4", 6: "spatial_vector", 7: "transform", 9: "mat33", 16: "mat44",
-           36: "spatial_matrix"}  # fmt: skip
+_SHAPES = {1: "", 2: "vec2", 3: "vec3", 4: "vec4", 6: "spatial_vector", 7: "transform", 9: "mat33",
+           16: "mat44", 36: "spatial_matrix"}  # fmt: skip
 
 
 def element_name(scalar: str, lanes: int) -> str:
@@ -86,7 +86,7 @@ def element_name(scalar: str, lanes: int) -> str:
 
 
 def guess_element(raw: np.ndarray, nbytes: int) -> ElementType | None:
-    """Return the most plausible element type of `nbytes` bytes; None if all values are zero or no type fits."""
+    """Return the most plausible element type of `nbytes` bytes; None if all are zero or no type fits."""
     found: list[tuple[float, int, ElementType]] = []
     for size in (8, 4, 2, 1):
         lanes = nbytes // size
@@ -137,4 +137,4 @@ def value_of(raw: bytes, scalar: str) -> float | int | tuple[float, ...]:
 
 def scalar_of(type_name: str) -> str:
     """Return the scalar type of an element type, such as `float32` of `vec3f`."""
-    return ElementType.named(type_name).scalar.name
+    return str(ElementType.named(type_name).scalar.name)

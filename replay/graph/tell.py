@@ -59,7 +59,9 @@ def _head(capture: Capture) -> list[str]:
     else:
         grid = manifest.grid
         rows.append(("manifest", f"yes, by {manifest.created_by}"))
-        rows.append(("grid", f"{grid.width} x {grid.height} cells of {grid.dx:g} m, {manifest.substeps} substeps"))
+        rows.append(
+            ("grid", f"{grid.width} x {grid.height} cells of {grid.dx:g} m, {manifest.substeps} substeps")
+        )
     return [f"{name:<11} {value}" for name, value in rows]
 
 
@@ -67,7 +69,10 @@ def _faults(capture: Capture) -> list[str]:
     if not capture.faults:
         return ["", "No fault found."]
     lines = []
-    for severity, title in ((Severity.BLOCKS_REPLAY, "Wrong, replay refused"), (Severity.NOTE, "Worth knowing")):
+    for severity, title in (
+        (Severity.BLOCKS_REPLAY, "Wrong, replay refused"),
+        (Severity.NOTE, "Worth knowing"),
+    ):
         faults = [fault for fault in capture.faults if fault.severity is severity]
         if faults:
             lines += ["", title, *(f"  {fault}" for fault in faults)]
@@ -110,7 +115,9 @@ def _label(operation: Operation) -> str:
         sides = " x ".join(map(str, operation.shape))
         return f"{operation.key} [{sides}]" + ("" if operation.is_forward else " backward")
     told = ", ".join(
-        f"{name} {value}" for name, value in operation.details.items() if "branch" not in name and name != "bytes"
+        f"{name} {value}"
+        for name, value in operation.details.items()
+        if "branch" not in name and name != "bytes"
     )
     return operation.kind.name + (f"  {told}" if told else "")
 
@@ -129,7 +136,8 @@ def _argument_values(capture: Capture, argument: Argument) -> list[str]:
     if argument.handles:
         numbers = {mesh.handle: number for number, mesh in enumerate(capture.meshes)}
         shown = [
-            f"mesh {numbers[handle]}" if handle in numbers else f"handle {handle:#x}" for handle in argument.handles
+            f"mesh {numbers[handle]}" if handle in numbers else f"handle {handle:#x}"
+            for handle in argument.handles
         ]
         return [*shown, *(_view(capture, view) for view in argument.arrays)]
     if argument.arrays:
@@ -177,7 +185,8 @@ def _uses(capture: Capture, operation: Operation) -> list[str]:
     return _table(
         [
             (use.label, use.access.name.lower().replace("_", " and ") if use.access.name else "",
-             f"region {use.region}{_names(capture.regions.get(use.region))}, {use.nbytes} bytes from byte {use.offset}")
+             f"region {use.region}{_names(capture.regions.get(use.region))}, "
+             f"{use.nbytes} bytes from byte {use.offset}")
             for use in operation.uses
         ]
     )  # fmt: skip
@@ -188,7 +197,8 @@ def _kernels(capture: Capture) -> list[str]:
         return ["", "Kernels: none"]
     files = {module.hash: module.file for module in capture.modules}
     rows = [
-        (kernel.key, files.get(kernel.module_hash, "unknown module"), kernel.forward_name) for kernel in capture.kernels
+        (kernel.key, files.get(kernel.module_hash, "unknown module"), kernel.forward_name)
+        for kernel in capture.kernels
     ]
     return ["", "Kernels", *_cut(_table(rows, 2), "kernels")]
 

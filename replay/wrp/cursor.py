@@ -103,7 +103,7 @@ class Cursor:
         length = self.u32(f"{field}.length")
         if length > self.remaining:
             raise self.fail(
-                f"a string of {length} bytes runs past the {self._part}, of which {self.remaining} bytes are left",
+                f"a string of {length} bytes runs past the {self._part}, {self.remaining} bytes are left",
                 f"{field}.length",
                 at,
             )

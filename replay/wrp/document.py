@@ -178,11 +178,11 @@ def parse_header(data: bytes, *, path: str = "") -> Header:
         )
     if table > len(data) or count * layout.SECTION.itemsize > len(data) - table:
         raise fail(
-            f"a table of {count} sections at offset {table} runs past the end of the file of {len(data)} bytes",
+            f"a table of {count} sections at offset {table} runs past the file of {len(data)} bytes",
             16,
             "header.section_table_offset",
         )
-    sections = []
+    sections: list[SectionEntry] = []
     for index in range(count):
         entry = table + index * layout.SECTION.itemsize
         cursor.at = entry

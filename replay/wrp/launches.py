@@ -147,6 +147,6 @@ def gather_launches(data: bytes, table: OperationTable, events: np.ndarray, path
                 field=f"{table.field_of(int(events[launch]))}.relocs[{number}].{name}",
             )
     return LaunchTable(
-        events, records, tuple((raw[:split], raw[split:]) for raw, split in names), name_of, param_start, params,
-        param_launch, param_base, reloc_start, relocs, reloc_base, reloc_param, values_at,
+        events, records, tuple((raw[:split], raw[split:]) for raw, split in names), name_of, param_start,
+        params, param_launch, param_base, reloc_start, relocs, reloc_base, reloc_param, values_at,
     )  # fmt: skip

@@ -80,8 +80,8 @@ SECTION = _packed(
 )  # fmt: skip
 MESH = _packed(
     ("num_points", "<i4"), ("num_tris", "<i4"), ("support_winding_number", "u1"), ("bvh_constructor", "u1"),
-    ("bvh_leaf_size", "<u2"), ("points_region", "<u4"), ("indices_region", "<u4"), ("velocities_region", "<u4"),
-    ("original_ptr", "<u8"),
+    ("bvh_leaf_size", "<u2"), ("points_region", "<u4"), ("indices_region", "<u4"),
+    ("velocities_region", "<u4"), ("original_ptr", "<u8"),
 )  # fmt: skip
 HANDLE_LOCATION = _packed(("region", "<u4"), ("offset", "<u8"), ("stride", "<u8"), ("count", "<u8"))
 REGION = _packed(
@@ -101,12 +101,13 @@ PARAM = _packed(
     ("value_align", "<u4"),
 )  # fmt: skip
 RELOC = _packed(
-    ("value_byte_offset", "<u4"), ("region", "<i4"), ("region_offset", "<u8"), ("kind", "u1"), ("pad", "u1", 7)
+    ("value_byte_offset", "<u4"), ("region", "<i4"), ("region_offset", "<u8"), ("kind", "u1"),
+    ("pad", "u1", 7),
 )  # fmt: skip
 # array_t: the descriptor of an array argument; 4 bytes of padding end it.
 ARRAY = _packed(
-    ("data", "<u8"), ("grad", "<u8"), ("shape", "<i4", MAX_DIMS), ("strides", "<i4", MAX_DIMS), ("ndim", "<u2"),
-    ("flags", "<u2"), ("pad", "V4"),
+    ("data", "<u8"), ("grad", "<u8"), ("shape", "<i4", MAX_DIMS), ("strides", "<i4", MAX_DIMS),
+    ("ndim", "<u2"), ("flags", "<u2"), ("pad", "V4"),
 )  # fmt: skip
 # indexedarray_t: an array_t, a pointer to an index list per dimension, and the shape after indexing.
 INDEXED_ARRAY = _packed(
@@ -131,8 +132,9 @@ REDUCTION = _packed(
     ("input_b_stride", "<i4"), ("type_len", "<i4"), ("kind", "u1"), ("dtype", "u1"), ("pad", "V2"),
 )  # fmt: skip
 SEGMENTED_SORT = _packed(
-    *_OP, ("keys_region", "<i4"), ("values_region", "<i4"), ("segstart_region", "<i4"), ("segend_region", "<i4"),
-    ("keys_offset", "<u8"), ("values_offset", "<u8"), ("segstart_offset", "<u8"), ("segend_offset", "<u8"),
+    *_OP, ("keys_region", "<i4"), ("values_region", "<i4"), ("segstart_region", "<i4"),
+    ("segend_region", "<i4"), ("keys_offset", "<u8"), ("values_offset", "<u8"), ("segstart_offset", "<u8"),
+    ("segend_offset", "<u8"),
     ("count", "<u4"), ("num_segments", "<u4"), ("dtype", "u1"), ("pad", "V3"),
 )  # fmt: skip
 RADIX_SORT = _packed(
@@ -196,4 +198,5 @@ def gather(data: bytes, dtype: np.dtype[Any], offsets: np.ndarray) -> np.ndarray
         return np.zeros(0, dtype)
     # One element of stride 1 byte at each offset: NumPy reads unaligned structured items by itself.
     window = np.ndarray((room,), dtype, buffer=data, strides=(1,))
-    return window[offsets]
+    records: np.ndarray = window[offsets]
+    return records

@@ -55,12 +55,14 @@ class LaunchTable:
     @cached_property
     def blob_base(self) -> np.ndarray:
         """File offset of the value blob of each argument."""
-        return self.value_base[self.param_launch] + self.params["value_offset"]
+        base: np.ndarray = self.value_base[self.param_launch] + self.params["value_offset"]
+        return base
 
     @cached_property
     def param_slot(self) -> np.ndarray:
         """Position of each argument within its launch, adjoint bindings after the forward ones."""
-        return np.arange(len(self.params)) - self.param_start[self.param_launch]
+        slot: np.ndarray = np.arange(len(self.params)) - self.param_start[self.param_launch]
+        return slot
 
 
 @dataclass

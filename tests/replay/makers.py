@@ -110,7 +110,10 @@ def _floats(*shape: int, seed: int = 1) -> np.ndarray:
 def launches() -> Recorded:
     """One launch each over one to four dimensions, the second one three times."""
     line, plane = wp.array(_floats(7)), wp.array(_floats(3, 5))
-    solid, four = wp.zeros((2, 3, 4), dtype=wp.int32), wp.array(np.arange(16, dtype=np.int32).reshape(2, 2, 2, 2))
+    solid, four = (
+        wp.zeros((2, 3, 4), dtype=wp.int32),
+        wp.array(np.arange(16, dtype=np.int32).reshape(2, 2, 2, 2)),
+    )
 
     def body() -> None:
         wp.launch(scale, 7, inputs=[line, 2.0])
@@ -129,7 +132,9 @@ def struct_argument() -> Recorded:
     pair.first, pair.second = wp.array(_floats(4, 2)), wp.array(_floats(4, 3), dtype=wp.vec3)
     out = wp.zeros(4, dtype=float)
     return Recorded(
-        lambda: wp.launch(mix, 4, inputs=[pair, out]), {"first": pair.first, "second": pair.second}, {"out": out}
+        lambda: wp.launch(mix, 4, inputs=[pair, out]),
+        {"first": pair.first, "second": pair.second},
+        {"out": out},
     )
 
 
@@ -160,7 +165,10 @@ def library() -> Recorded:
     """A scan, two sorts, run lengths, a sum and a dot product."""
     numbers, sums = wp.array(np.arange(8, dtype=np.int32)), wp.zeros(8, dtype=int)
     keys, order = wp.array(_floats(16)), wp.array(np.arange(16, dtype=np.int32))
-    segment_keys, segment_order = wp.array(np.arange(16, dtype=np.int32)), wp.array(np.arange(16, dtype=np.int32))
+    segment_keys, segment_order = (
+        wp.array(np.arange(16, dtype=np.int32)),
+        wp.array(np.arange(16, dtype=np.int32)),
+    )
     segments = wp.array([0, 3, 8], dtype=wp.int32)
     runs, lengths, count = (wp.zeros(size, dtype=int) for size in (8, 8, 1))
     x, y = wp.array(np.linspace(0, 1, 8)), wp.array(np.linspace(1, 2, 8))
@@ -218,7 +226,11 @@ def mesh_handle() -> Recorded:
     """A mesh as a handle, and the same mesh wrongly passed as a number."""
     points = wp.array(np.eye(3, dtype=np.float32), dtype=wp.vec3)
     mesh = wp.Mesh(points=points, indices=wp.array([0, 1, 2], dtype=int))
-    ask, distance, seen = wp.array(_floats(2, 3), dtype=wp.vec3), wp.zeros(2, dtype=float), wp.zeros(1, dtype=wp.uint64)
+    ask, distance, seen = (
+        wp.array(_floats(2, 3), dtype=wp.vec3),
+        wp.zeros(2, dtype=float),
+        wp.zeros(1, dtype=wp.uint64),
+    )
 
     def body() -> None:
         wp.launch(nearest, 2, inputs=[wp.handle(mesh.id), ask, distance])

@@ -35,7 +35,9 @@ def types(capture: Capture) -> dict[str, tuple[str, tuple[int, ...] | None]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["launches", "struct_argument", "indexed", "copies", "library", "sparse", "views"])
+@pytest.mark.parametrize(
+    "name", ["launches", "struct_argument", "indexed", "copies", "library", "sparse", "views"]
+)
 def test_good_captures_have_no_fault(recorded: dict[str, Path], name: str) -> None:
     assert open_capture(recorded[name]).faults == ()
 
@@ -62,7 +64,10 @@ def test_launch_shapes_types_and_values(recorded: dict[str, Path]) -> None:
     }
     assert capture.aliases == (("line", "line_out"),)
     first = capture.operations[0].arguments
-    assert [(argument.type, argument.value) for argument in first] == [("array[float32]", None), ("float32", 2.0)]
+    assert [(argument.type, argument.value) for argument in first] == [
+        ("array[float32]", None),
+        ("float32", 2.0),
+    ]
     assert all(argument.provenance is Provenance.INFERRED for argument in first)
     assert [reading.type for reading in first[1].readings] == ["float32", "int32", "uint32"]
     assert first[0].access_provenance is Provenance.ASSUMED
@@ -177,7 +182,10 @@ def test_nothing_recorded(recorded: dict[str, Path]) -> None:
 
 def test_a_manifest_makes_types_known(frame_capture: Capture) -> None:
     assert frame_capture.manifest is not None and not frame_capture.blocking_faults
-    assert all(frame_capture.regions[binding.region].provenance is Provenance.KNOWN for binding in frame_capture.bindings)
+    assert all(
+        frame_capture.regions[binding.region].provenance is Provenance.KNOWN
+        for binding in frame_capture.bindings
+    )
     assert types(frame_capture)["mouse_pos"] == ("vec2f", (1,))
     arguments = frame_capture.operations[0].arguments
     assert all(argument.provenance is Provenance.KNOWN and argument.name for argument in arguments)
@@ -248,7 +256,13 @@ def test_pointers_and_arrays(recorded: dict[str, Path]) -> None:
     for offset, format, values, words, field in (
         (relocs + 4, "i", (777,), "region 777, which the file does not hold", "relocs[0].region_id"),
         (relocs + 8, "Q", (1 << 20,), "byte 1048576 of region", "relocs[0].region_offset"),
-        (array + 16, "2i", (2_000_000_000, 2_000_000_000), "an array of shape [2000000000, 2000000000]", "values[0].shape"),
+        (
+            array + 16,
+            "2i",
+            (2_000_000_000, 2_000_000_000),
+            "an array of shape [2000000000, 2000000000]",
+            "values[0].shape",
+        ),
         (array + 16, "i", (-1,), "an array of shape [-1, 5]", "values[0].shape"),
         (array + 32, "i", (4000,), "leaves"[:0] + "and strides [4000, 4]", "values[0].shape"),
         (array + 48, "H", (9,), "an array of 9 dimensions", "values[0].ndim"),
@@ -280,7 +294,11 @@ def test_kernels_names_and_bindings(recorded: dict[str, Path]) -> None:
     assert "module_hash" in only(Damage(path).put(name_at + 9, "B", ord("!")), "which is not listed")[2]
     binding = open_capture(path).bindings[2]
     at = binding.offset + 4 + len(binding.name)
-    assert only(Damage(path).put(at, "I", 99), "region 99") == ("name 'plane'", at, "metadata.bindings[2].region_id")
+    assert only(Damage(path).put(at, "I", 99), "region 99") == (
+        "name 'plane'",
+        at,
+        "metadata.bindings[2].region_id",
+    )
     bad = Damage(path).put(binding.offset + 4, "B", 0xFF)
     assert only(bad, "is no UTF-8")[1] == binding.offset + 4
     assert bad.bindings[2].name == "\\xfflane"
@@ -305,16 +323,25 @@ def test_header_and_producer(recorded: dict[str, Path], monkeypatch: pytest.Monk
     assert only(Damage(path).put(24, "B", 0), "the header says CUDA")[1] == 24
     assert only(Damage(path).put(28, "I", 86), "architecture 86, but the metadata say 0")[1] == 28
     future = Damage(path).put(4, "I", 19)
-    assert only(future, "format version 19, but this installation reads 18") == ("header", 4, "header.version")
+    assert only(future, "format version 19, but this installation reads 18") == (
+        "header",
+        4,
+        "header.version",
+    )
     assert len(future.operations) == 0 and "operations" in future.faults[0].what
     monkeypatch.setattr(checks, "installed_producer", lambda: "9.9.9")
-    assert "but Warp 9.9.9 is installed" in only(open_capture(path), "written by Warp")[0] + open_capture(path).faults[0].what
+    assert (
+        "but Warp 9.9.9 is here"
+        in only(open_capture(path), "written by Warp")[0] + open_capture(path).faults[0].what
+    )
     monkeypatch.setattr(checks, "installed_producer", lambda: None)
     (fault,) = open_capture(path).faults
     assert fault.severity is Severity.NOTE and "no Warp is installed" in fault.what
 
 
-def test_regions_larger_than_memory_are_marked(recorded: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_regions_larger_than_memory_are_marked(
+    recorded: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(checks, "available_memory", lambda: 100)
     assert "all regions together take 248 bytes" in str(open_capture(recorded["launches"]).blocking_faults[0])
     monkeypatch.setattr(checks, "available_memory", lambda: 80)
