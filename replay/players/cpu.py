@@ -48,6 +48,7 @@ class CpuPlayer(Player):
         }
         self._launcher = wp.capture_launch
         self._graph: Any = graph
+        self._ran = False
         self._keep_live_contents()
 
     @staticmethod
@@ -71,9 +72,10 @@ class CpuPlayer(Player):
 
     def _launch(self) -> None:
         doing = f"cannot launch {self.capture.path.name} on the CPU"
-        if not self.frames:
+        if not self._ran:
             with native_errors(doing):
                 self._launcher(self._graph)
+            self._ran = True
             return
         try:  # holding the C streams would cost more than a small launch
             self._launcher(self._graph)

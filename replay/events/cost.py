@@ -1,0 +1,194 @@
+"""What each event costs: time, bytes moved, share of the frame.
+
+Each operation is loaded alone and launched on the state that it meets in the frame, restored before every
+launch; what launching nothing takes is subtracted. The live player is not used and must rest meanwhile: two
+at once measure each other. Bytes are those that the arguments reach, an upper bound.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from replay.errors import UsageError
+from replay.events.streams import Cut, capture_of
+from replay.events.walk import Walk
+from replay.graph.model import Access, Capture, Operation, OpKind, Provenance
+from replay.players import open_player
+from replay.players.base import Player
+from replay.players.snapshot import Snapshot
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class EventCost:
+    """The cost of one operation of the top level.
+
+    Attributes:
+        event: its number.
+        seconds: median time of one launch.
+        share: part of the sum over all events, 0 to 1.
+        nbytes: bytes read and written at most; None for an IF or WHILE, whose branches decide.
+        provenance: of `nbytes`: known only if shape and access of every use are.
+        measured: False if the time was taken from an equal operation, see `profile_operations`.
+    """
+
+    event: int
+    seconds: float
+    share: float
+    nbytes: int | None
+    provenance: Provenance
+    measured: bool
+
+    @property
+    def bytes_per_second(self) -> float | None:
+        """Bytes moved a second, None if bytes are not known or the time is too short to tell."""
+        return self.nbytes / self.seconds if self.nbytes and self.seconds > 0 else None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The cost of a frame.
+
+    Attributes:
+        device, device_name: where it was measured.
+        repeats: launches of each operation; the median counts.
+        frame_seconds: median time of the whole frame in one launch.
+        launch_seconds: time to launch nothing, subtracted from each operation.
+        events: by event.
+    """
+
+    device: str
+    device_name: str
+    repeats: int
+    frame_seconds: float
+    launch_seconds: float
+    events: tuple[EventCost, ...]
+
+
+def profile_operations(
+    capture: Capture,
+    start: Snapshot,
+    repeats: int = 20,
+    *,
+    most: int = 2000,
+    progress: Progress | None = None,
+) -> Profile:
+    """Measure what each operation of the top level costs in the frame that starts from a state.
+
+    Args:
+        capture: its code runs, so it must be trusted.
+        start: the state at the start of the frame.
+        repeats: launches of each operation.
+        most: so many operations are measured at most; of the rest, each takes the time of the last one of
+            its kernel and shape that was measured.
+        progress: called with the number of operations done and of all.
+
+    Raises:
+        UsageError: `repeats` is less than 1.
+        ReplayError: an operation cannot be loaded or launched alone.
+    """
+    if repeats < 1:
+        raise UsageError(f"{repeats} repeats", remedy="take 1 or more")
+    whole = (capture.operations[0].offset if len(capture.operations) else 0, len(capture.top_level))
+    end = 0
+    if whole[1]:
+        last = capture.operations[capture.top_level[-1]]
+        end = last.offset + last.nbytes
+    with open_player(capture_of(capture, Cut(b"", 0)), start.device) as nothing:
+        empty, name = _median(nothing, start, repeats), nothing.device_name
+    with open_player(
+        capture_of(capture, Cut(capture.data[whole[0] : end], whole[1])), start.device
+    ) as all_of_it:
+        frame = _median(all_of_it, start, repeats)
+    times = _times(capture, start, repeats, empty, most, progress)
+    total = sum(seconds for seconds, _ in times.values())
+    events = []
+    for event, (seconds, measured) in times.items():
+        nbytes, provenance = bytes_moved(capture.operations[event])
+        share = seconds / total if total > 0 else 0.0
+        events.append(EventCost(event, seconds, share, nbytes, provenance, measured))
+    return Profile(start.device, name, repeats, frame, empty, tuple(events))
+
+
+def bytes_moved(operation: Operation) -> tuple[int | None, Provenance]:
+    """Return the bytes that an operation reads and writes at most, and how far that is known.
+
+    A use that is read and written counts twice. Where a view has gaps, they count too.
+    """
+    if operation.kind in (OpKind.IF, OpKind.WHILE):
+        return None, Provenance.ASSUMED
+    nbytes = sum(
+        use.nbytes * ((Access.READ in use.access) + (Access.WRITE in use.access)) for use in operation.uses
+    )
+    ranks = (Provenance.KNOWN, Provenance.OBSERVED, Provenance.INFERRED, Provenance.ASSUMED)
+    worst = max((ranks.index(use.provenance) for use in operation.uses), default=0)
+    return nbytes, ranks[worst]
+
+
+def _times(
+    capture: Capture, start: Snapshot, repeats: int, empty: float, most: int, progress: Progress | None
+) -> dict[int, tuple[float, bool]]:
+    times: dict[int, tuple[float, bool]] = {}
+    known: dict[object, float] = {}
+    count = len(capture.top_level)
+    with Walk(capture, start.device, start) as walk:
+        for step in walk.steps():
+            seconds = max(_median(step.player, step.before, repeats) - empty, 0.0)
+            times[step.event] = seconds, True
+            if count > most:
+                known[_sort(capture.operations[step.event])] = seconds
+            if progress is not None:
+                progress(len(times), count)
+            if len(times) >= most:
+                break
+    mean = statistics.fmean(seconds for seconds, _ in times.values()) if times else 0.0
+    for event in capture.top_level[len(times) :]:
+        times[event] = known.get(_sort(capture.operations[event]), mean), False
+    return times
+
+
+def _sort(operation: Operation) -> tuple[object, ...]:
+    return operation.kind, operation.key, operation.shape
+
+
+def _median(player: Player, state: Snapshot, repeats: int) -> float:
+    """Return the median time in s of one launch that starts from a state."""
+    timed = _cuda_timer(player) if player.device.startswith("cuda") else _host_timer(player)
+    samples = []
+    for number in range(repeats + 1):
+        player.restore(state)
+        seconds = timed()
+        if number:  # the first launch also warms up
+            samples.append(seconds)
+    return statistics.median(samples)
+
+
+def _host_timer(player: Player) -> Callable[[], float]:
+    def timed() -> float:
+        began = time.perf_counter()
+        player.launch()
+        return time.perf_counter() - began
+
+    return timed
+
+
+def _cuda_timer(player: Any) -> Callable[[], float]:
+    """Return a timer of the device: two events on the player's stream around a launch."""
+    from replay.native import import_warp
+
+    wp = import_warp()
+    first, last = (wp.Event(device=player.device, enable_timing=True) for _ in range(2))
+
+    def timed() -> float:
+        player.synchronize()
+        player.stream.record_event(first)
+        player.launch()
+        player.stream.record_event(last)
+        return float(wp.get_event_elapsed_time(first, last)) / 1e3
+
+    return timed
