@@ -84,7 +84,7 @@ SPAN = """
 """
 """Columns begin..end of a row, in place of the field before; expects CELL and width.
 
-The inner loop takes `LANES` columns at a time, from where the row to be written begins a cache line. The first
-and the last vector may overlap their neighbours, so they are computed first, from heights that are not yet
-replaced, and stored last. The compiler's own vectoriser would carry `centre` from one step to the next by
-shuffles, and finish short rows cell by cell; both are slower."""
+The inner loop takes `LANES` columns at a time, from where a cache line of the row to be written begins. The
+first and the last vector may overlap their neighbours, so they are computed first, from heights that are
+not yet replaced, and stored last. The compiler's own vectoriser would carry `centre` from one step to the
+next by shuffles, and finish short rows cell by cell; both are slower."""
