@@ -19,7 +19,7 @@ from app.applog import Level, LogHandler
 from app.controls import handle_canvas, handle_events, water_viewport
 from app.gl_platform import GL
 from app.headless import plan_pushes
-from app.scene import Scene
+from app.scene import Scene, device_text
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
@@ -85,6 +85,10 @@ def run_app(
     from app.panels.desk import Desk
     from app.window import open_window
 
+    if path is not None:
+        from replay.graph.open import open_capture
+
+        open_capture(path)  # a wrong name is told before a window opens
     config = config_folder() if headless is None else None
     settings, complaint = load_settings(config) if config is not None else (Settings(), "")
     size = size or (settings.window_width, settings.window_height)
@@ -112,7 +116,7 @@ def run_app(
         app.attempt(lambda: open_first(app, path, params or {}))
         looked = clock()
         while not (app.quitting or window.should_close):
-            app.attempt(lambda: run_frame(app, gui, desk, clock))
+            run_frame(app, gui, desk, clock)
             app.attempt(app.poll_recapture)
             if clock() - looked > DISK_INTERVAL:
                 looked = clock()
@@ -127,6 +131,8 @@ def run_frame(
 ) -> None:
     """One frame: poll, input, upload, launch, transfer, draw, panels, swap.
 
+    What fails in a stage is shown by the stages after it.
+
     Args:
         app: the app.
         gui, desk: the panels, None without any.
@@ -138,18 +144,18 @@ def run_frame(
     times.begin(clock())
     events = app.window.poll()
     times.lap(Stage.POLL, clock())
-    handle_input(app, gui, events)
+    app.attempt(lambda: handle_input(app, gui, events))
     times.lap(Stage.INPUT, clock())
-    upload(app)
+    app.attempt(lambda: upload(app))
     times.lap(Stage.UPLOAD, clock())
-    done = launch(app, clock() if launches is None else None, launches or 0)
+    done = app.attempt(lambda: launch(app, clock() if launches is None else None, launches or 0)) or 0
     cost = times.lap(Stage.LAUNCH, clock())
-    transfer(app)
+    app.attempt(lambda: transfer(app))
     cost += times.lap(Stage.TRANSFER, clock())
     settle(app, done, cost)
-    draw_water(app, gui)
+    app.attempt(lambda: draw_water(app, gui))
     times.lap(Stage.DRAW, clock())
-    draw_panels(app, gui, desk, clock(), every_frame=launches is not None)
+    app.attempt(lambda: draw_panels(app, gui, desk, clock(), every_frame=launches is not None))
     times.lap(Stage.PANELS, clock())
     app.window.swap()
     times.lap(Stage.SWAP, clock())
@@ -185,8 +191,8 @@ def launch(app: App, now: float | None, count: int) -> int:
             scene.player.launch()
         if count and scene.check_finite(app.frame):
             scene.clock.paused = True
-    except RipplescopeError:
-        scene.clock.paused = True
+    except Exception:
+        scene.clock.paused = True  # or it would fail with every frame
         raise
     return count
 
@@ -301,9 +307,12 @@ def look_around(app: App) -> None:
         return
     scene.look_at_disk()
     grid = f"{scene.grid.width}×{scene.grid.height} · " if scene.grid is not None else ""
-    app.window.set_title(
-        f"{scene.name} · {grid}{scene.player.device_name} · {app.times.rate:.0f} fps · Ripplescope"
-    )
+    device = device_text(scene.player.device, scene.player.device_name)
+    app.window.set_title(f"{scene.name} · {grid}{device} · {app.times.rate:.0f} fps · Ripplescope")
+    shader_error = app.water.shader_error if app.water is not None else None
+    if shader_error is not None and str(shader_error) != app.shader_complaint:
+        app.fail(shader_error)
+    app.shader_complaint = str(shader_error or "")
 
 
 def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan) -> int:

@@ -162,6 +162,11 @@ def open_scene(path: Path, device: str) -> Scene:
         raise
 
 
+def device_text(device: str, name: str) -> str:
+    """Return a device for people: `CPU`, or its name."""
+    return "CPU" if name == "cpu" else name if name != device else device.upper()
+
+
 def file_stamp(path: Path) -> tuple[int, int]:
     """Return modification time in ns and size of a file, zeros if it is not there."""
     try:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from app.applog import AppLog, Level
 from app.presets import Preset, load_presets
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from app.view.transfer import HeightTransfer
     from app.view.water import WaterView
 
+Result = TypeVar("Result")
 Rect = tuple[float, float, float, float]
 
 
@@ -88,7 +89,7 @@ class App:
         self.water: WaterView | None = None
         self.transfer: HeightTransfer | None = None
         self.message = ""
-        self.notice = ""
+        self.notice = self.shader_complaint = ""
         self.selected: int | None = None
         self.panels_shown = True
         self.closed_panels = set(settings.hidden_panels)
@@ -122,12 +123,13 @@ class App:
         self.log.add(text, level)
         self.notice = text
 
-    def attempt(self, work: Callable[[], None]) -> None:
-        """Do something; an error is shown, not raised."""
+    def attempt(self, work: Callable[[], Result]) -> Result | None:
+        """Do something and return its result; an error is shown, not raised, and gives None."""
         try:
-            work()
+            return work()
         except Exception as error:  # whatever a handler does, the window stays
             self.fail(error)
+            return None
 
     # What must not happen while panels are being built
 

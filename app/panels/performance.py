@@ -10,6 +10,7 @@ from imgui_bundle import icons_fontawesome_6 as fa
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.widgets import Kept, byte_text, caption, elided
+from app.scene import device_text
 from app.simclock import Stage
 from app.state import App
 
@@ -113,11 +114,6 @@ class PerformancePanel:
             facts.insert(2, ("Transfer", f"{app.transfer.path}: {app.transfer.reason}"))
         facts.append(("Memory", _memory_text()))
         self._facts = facts
-
-
-def device_text(device: str, name: str) -> str:
-    """Return a device for people: `CPU`, or its name."""
-    return "CPU" if name == "cpu" else name if name != device else device.upper()
 
 
 def _memory_text() -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.gl_platform import imgui
 from app.gui import Gui
-from app.panels.performance import device_text
 from app.panels.widgets import Kept, right_align
+from app.scene import device_text
 from app.state import App
 
 _FLAGS = (

@@ -11,13 +11,20 @@ from PIL import Image
 from app.loop import HeadlessPlan, run_app
 from app.scene import open_scene
 from app.window import Button, Modifiers, PointerButton, PointerMoved
-from replay.errors import ParameterError, RipplescopeError
+from replay.errors import CaptureFileError, ParameterError, ReplayError, RipplescopeError
 from replay.players.fake import FakePlayer
 
 
 @pytest.fixture
 def rig(frame_path):
     with running_app(open_scene(frame_path, "cpu").player) as rig:
+        yield rig
+
+
+@pytest.fixture
+def small_rig(frame_path):
+    """A window so small that many frames cost little."""
+    with running_app(open_scene(frame_path, "cpu").player, size=(160, 120)) as rig:
         yield rig
 
 
@@ -106,7 +113,8 @@ def test_orbit_pan_and_zoom_move_only_the_camera(rig):
     assert not np.any(rig.heights())
 
 
-def test_launches_follow_the_wall_clock(rig):
+def test_launches_follow_the_wall_clock(small_rig):
+    rig = small_rig
     frames = rig.app.scene.player.frames
     for _ in range(60):
         rig.frame(seconds=1 / 30)
@@ -117,7 +125,8 @@ def test_launches_follow_the_wall_clock(rig):
     assert rig.app.scene.player.frames == frames
 
 
-def test_panels_are_built_at_most_60_times_a_second_while_the_water_runs_free(rig):
+def test_panels_are_built_at_most_60_times_a_second_while_the_water_runs_free(small_rig):
+    rig = small_rig
     built = 0
     draw = rig.desk.draw
 
@@ -277,3 +286,42 @@ def test_headless_refuses_bad_values(frame_path, params):
 def test_headless_refuses_a_missing_file(tmp_path):
     with pytest.raises(RipplescopeError):
         run_app(Path(tmp_path / "no.wrp"), device="cpu", size=(64, 64), headless=HeadlessPlan(frames=1))
+
+
+def test_a_launch_that_fails_pauses_and_is_shown_while_the_window_goes_on(frame_capture):
+    def fail(player: FakePlayer) -> None:
+        raise ReplayError("the device is gone", remedy="open the capture again")
+
+    with running_app(FakePlayer(frame_capture, fail)) as rig:
+        rig.frames(5)
+        assert rig.app.scene.clock.paused and rig.app.popup_open
+        assert rig.app.message == "the device is gone; open the capture again"
+        assert rig.app.frame >= 8
+
+
+def test_no_growth_over_many_frames(small_rig):
+    import gc
+    import tracemalloc
+
+    def objects() -> int:
+        gc.collect()
+        return len(gc.get_objects())
+
+    small_rig.frames(300, seconds=1 / 200)  # all rings and caches are full by then
+    before = objects()
+    tracemalloc.start()
+    small_rig.frames(100, seconds=1 / 200)
+    gc.collect()
+    first = tracemalloc.get_traced_memory()[0]
+    small_rig.frames(400, seconds=1 / 200)
+    after = objects()
+    last = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert after - before < 50
+    assert last - first < 20_000  # 50 bytes a frame
+
+
+def test_a_wrong_file_is_told_before_a_window_opens(tmp_path, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    with pytest.raises(CaptureFileError):
+        run_app(tmp_path / "no.wrp")
