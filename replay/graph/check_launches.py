@@ -19,6 +19,7 @@ BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
 THREADS_SUSPICIOUS = 1 << 26  # a launch of more threads must have cells to match
 THREADS_PER_CELL = 256
 MAX_BLOCK = 1024
+_LARGEST_STRUCT = 4096  # bytes of an argument that is searched for addresses
 
 
 class LaunchChecker:
@@ -198,10 +199,7 @@ class LaunchChecker:
                 8, "region_offset",
             ),
         )  # fmt: skip
-        metadata = self._document.metadata
-        handles = np.array(
-            [int(mesh.value["original_ptr"]) for mesh in metadata.meshes] if metadata else [], np.uint64
-        )
+        handles = self._handles()
         stray = (relocs["kind"] == RelocKind.HANDLE) & ~np.isin(offsets, handles)
         yield from some(
             np.flatnonzero(stray),
@@ -265,28 +263,64 @@ class LaunchChecker:
     def baked_pointers(self) -> Iterator[Fault]:
         """8-byte values without relocation that look like addresses: they mean nothing in another process."""
         launches, params = self._launches, self._launches.params
-        whole = np.flatnonzero((params["value_size"] == 8) & (params["num_relocs"] == 0))
-        values = layout.gather(self._data, np.dtype("<u8"), launches.blob_base[whole])
-        metadata = self._document.metadata
-        handles = np.array(
-            [int(mesh.value["original_ptr"]) for mesh in metadata.meshes] if metadata else [], np.uint64
-        )
-        # Heap and device addresses lie between 4 GiB and 2^47 and are aligned; doubles lie far above.
-        address = (values >= 1 << 32) & (values < 1 << 47) & (values % 8 == 0)
-        mesh = np.isin(values, handles)
-        yield from some(
-            np.flatnonzero(address | mesh),
-            lambda row: self._at_param(
-                int(whole[row]),
-                f"the value {int(values[row]):#x} looks like "
-                + (
-                    "the mesh handle of the capture"
-                    if mesh[row]
-                    else "an address of the process that captured"
-                )
-                + ", baked in as a number: a replay elsewhere may crash; pass meshes as wp.handle",
-                int(launches.blob_base[whole[row]]),
+        owners, places, values = self._free_words()
+        alone = params["value_size"][owners] == 8
+        # Heap and device addresses lie between 4 GiB and 2^47 and are aligned; doubles lie far above. In a
+        # struct two small integers may look like a low one.
+        lowest = np.where(alone, np.uint64(1 << 32), np.uint64(1 << 44))
+        address = (values >= lowest) & (values < np.uint64(1 << 47)) & (values % np.uint64(8) == 0)
+        mesh = np.isin(values, self._handles())
+
+        def tell(row: int) -> Fault:
+            param, place = int(owners[row]), int(places[row])
+            what = (
+                "the mesh handle of the capture" if mesh[row] else "an address of the process that captured"
+            )
+            return self._at_param(
+                param,
+                f"the value {int(values[row]):#x}{f' at byte {place}' if place else ''} looks like {what}, "
+                "baked in as a number: a replay elsewhere may crash; pass meshes as wp.handle",
+                int(launches.blob_base[param]) + place,
                 "values[{}]",
                 NOTE,
-            ),
+            )
+
+        yield from some(np.flatnonzero(address | mesh), tell)
+
+    def _free_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return argument, byte and value of every aligned 8-byte word that no relocation or array covers."""
+        launches, params, found = self._launches, self._launches.params, self._found
+        size = params["value_size"].astype(np.int64)
+        candidates = np.flatnonzero(
+            (size >= 8) & (params["value_align"] % 8 == 0) & (size <= _LARGEST_STRUCT)
         )
+        whole_arrays = np.zeros(len(params), bool)
+        whole_arrays[found.param[~found.member]] = True
+        candidates = candidates[~whole_arrays[candidates]]
+        words = size[candidates] // 8
+        first = np.concatenate(([0], np.cumsum(words)))
+        owner = np.repeat(np.arange(len(candidates)), words)
+        place = 8 * (np.arange(len(owner)) - first[owner])
+        free = np.ones(len(owner), bool)
+        row_of = np.full(len(params), -1, np.int64)
+        row_of[candidates] = np.arange(len(candidates))
+        slots = launches.relocs["value_byte_offset"].astype(np.int64)
+        self._cover(free, first, row_of[launches.reloc_param], slots)
+        for word in range(layout.ARRAY.itemsize // 8):
+            self._cover(free, first, row_of[found.param], found.at + 8 * word)
+        keep = np.flatnonzero(free)
+        owners, places = candidates[owner[keep]], place[keep]
+        values = layout.gather(self._data, np.dtype("<u8"), launches.blob_base[owners] + places)
+        return owners, places, values
+
+    @staticmethod
+    def _cover(free: np.ndarray, first: np.ndarray, rows: np.ndarray, slots: np.ndarray) -> None:
+        """Mark the words of some arguments that begin at byte `slots` as covered."""
+        known = rows >= 0
+        free[first[rows[known]] + slots[known] // 8] = False
+
+    def _handles(self) -> np.ndarray:
+        """Return the handles of all meshes of the file."""
+        metadata = self._document.metadata
+        meshes = metadata.meshes if metadata is not None else ()
+        return np.array([int(mesh.value["original_ptr"]) for mesh in meshes], np.uint64)

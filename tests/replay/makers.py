@@ -81,6 +81,20 @@ def stamp(mesh: wp.uint64, out: wp.array[wp.uint64]):
     out[0] = mesh
 
 
+@wp.struct
+class Baked:
+    """A mesh as a number, between other members."""
+
+    gain: float
+    out: wp.array[float]
+    mesh: wp.uint64
+
+
+@wp.kernel(module="reader_makers")
+def hold(baked: Baked):
+    baked.out[0] = baked.gain + float(baked.mesh % wp.uint64(2))
+
+
 @dataclass
 class Recorded:
     """What to record, what to name, and what must live until the capture is saved."""
@@ -223,7 +237,7 @@ def conditions() -> Recorded:
 
 
 def mesh_handle() -> Recorded:
-    """A mesh as a handle, and the same mesh wrongly passed as a number."""
+    """A mesh as a handle, and the same mesh wrongly passed as a number, alone and in a struct."""
     points = wp.array(np.eye(3, dtype=np.float32), dtype=wp.vec3)
     mesh = wp.Mesh(points=points, indices=wp.array([0, 1, 2], dtype=int))
     ask, distance, seen = (
@@ -235,7 +249,10 @@ def mesh_handle() -> Recorded:
     def body() -> None:
         wp.launch(nearest, 2, inputs=[wp.handle(mesh.id), ask, distance])
         wp.launch(stamp, 1, inputs=[wp.uint64(mesh.id), seen])
+        wp.launch(hold, 1, inputs=[baked])
 
+    baked = Baked()
+    baked.gain, baked.out, baked.mesh = 1.0, distance, mesh.id
     return Recorded(body, {"ask": ask}, {"distance": distance}, [mesh])
 
 

@@ -167,7 +167,9 @@ def test_a_mesh_is_a_handle_and_a_baked_one_is_noted(recorded: dict[str, Path]) 
     handle = capture.operations[0].arguments[0]
     assert handle.type == "handle" and handle.handles == (mesh.handle,) and handle.value is None
     assert [use.region for use in capture.operations[0].uses][:2] == [mesh.points_region, mesh.indices_region]
-    (fault,) = capture.faults
+    fault, member = capture.faults
+    assert member.where == "operation 2, argument 1" and f"{mesh.handle:#x} at byte 64" in member.what
+    assert member.offset == capture.operations[2].arguments[0].offset + 64
     assert fault.severity is Severity.NOTE and fault.event == 1
     assert "mesh handle of the capture, baked in" in fault.what
     assert fault.where == "operation 1, argument 1"

@@ -202,12 +202,12 @@ def test_a_hundred_thousand_operations_open_within_a_second(
 ) -> None:
     data = repeat_operations(recorded["launches"].read_bytes(), 100_000 // 6)
     best = min(_seconds(data, recorded["launches"]) for _ in range(3))
-    assert best < 2.0  # the goal is 1 s on a quiet machine; a loaded one gets twice that
+    assert best < 2.0  # the goal is 1 s of a quiet machine; processor time on a busy one may be twice that
 
 
 def _seconds(data: bytes, path: Path) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     capture = capture_from_bytes(data, path)
     assert len(capture.operations) == 99_996
     assert not capture.faults
-    return time.perf_counter() - start
+    return time.process_time() - start
