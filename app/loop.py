@@ -61,6 +61,7 @@ def run_app(
     vsync: bool = True,
     params: Mapping[str, tuple[float, ...]] | None = None,
     headless: HeadlessPlan | None = None,
+    prefer: str | None = None,
     clock: Clock = time.perf_counter,
 ) -> int:
     """Open a capture in a window and run until the user ends it, or carry out a headless plan.
@@ -72,6 +73,7 @@ def run_app(
         vsync: wait for the display.
         params: values by name.
         headless: what to do without a display.
+        prefer: the way for heights from CUDA: `auto`, `interop`, `shared` or `copy`.
         clock: wall time in seconds.
 
     Returns:
@@ -97,6 +99,7 @@ def run_app(
             open_window(size, "Ripplescope", headless=headless is not None, vsync=vsync)
         )
         app = App(window, settings, device=device, config=config)
+        app.prefer = prefer
         stack.callback(app.close)
         handler = LogHandler(app.log)
         logging.getLogger().addHandler(handler)

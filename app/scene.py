@@ -6,7 +6,8 @@ one the pointer. No window and no OpenGL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from app.editor import ParameterEditor
 from app.simclock import SimulationClock
 from app.touch import NOWHERE, Segment
 from app.view.grid import Grid
+from replay.errors import DeviceError
 from replay.graph.model import Capture
 from replay.parameters import ParameterSpec
 from replay.players.base import Player
@@ -144,8 +146,14 @@ class Scene:
         self.close()
 
 
-def open_scene(path: Path, device: str) -> Scene:
+def open_scene(path: Path, device: str, drawing: Callable[[], str | None] | None = None) -> Scene:
     """Open and load a capture.
+
+    Args:
+        path: the `.wrp` file.
+        device: as for `open_player`.
+        drawing: tells the CUDA device that draws, None for none; it is taken where the user leaves the
+            choice, for heights need not leave it then. Asked only for a capture for CUDA.
 
     Raises:
         CaptureFileError: it cannot be read.
@@ -154,7 +162,14 @@ def open_scene(path: Path, device: str) -> Scene:
     from replay.graph.open import open_capture
     from replay.players import open_player
 
-    player = open_player(open_capture(path), device)
+    capture, player = open_capture(path), None
+    if capture.device_kind == "cuda" and device in ("auto", "cuda") and drawing is not None:
+        preferred = drawing()
+        if preferred is not None:
+            with contextlib.suppress(DeviceError):  # of another architecture, say: then as without it
+                player = open_player(capture, preferred)
+    if player is None:
+        player = open_player(capture, device)
     try:
         return Scene.of_player(player)
     except BaseException:

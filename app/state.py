@@ -68,6 +68,7 @@ class App:
 
     Attributes:
         scene, water, transfer: what is replayed and how it reaches the screen; None while nothing is open.
+        prefer: the way for heights from CUDA that is asked for, as for `open_transfer`.
         message: the text of the error popup, empty for none.
         notice: a short text in the status bar.
         selected: the selected operation's event number.
@@ -80,6 +81,7 @@ class App:
         self.settings = settings
         self.device = device
         self.config = config
+        self.prefer: str | None = None
         self.log = AppLog()
         self.times = FrameTimes()
         self.camera = OrbitCamera()
@@ -155,7 +157,9 @@ class App:
         Raises:
             RipplescopeError: it cannot be opened or drawn.
         """
-        scene = open_scene(path, self.device)
+        from app.view.cuda_gl.device import cuda_device_of_gl
+
+        scene = open_scene(path, self.device, cuda_device_of_gl)
         try:
             self.show(scene, keep_view=keep_view)
         except BaseException:
@@ -172,7 +176,7 @@ class App:
             from app.view.transfer import open_transfer
             from app.view.water import WaterView
 
-            transfer = open_transfer(scene.player, scene.grid, scene.heights)
+            transfer = open_transfer(scene.player, scene.grid, scene.heights, self.prefer)
             try:
                 water = WaterView(scene.grid.width, scene.grid.height, scene.grid.dx)
             except BaseException:

@@ -75,8 +75,10 @@ def test_what_failed_before_is_told_with_the_way_to_mend_it(gl: Window, player: 
 def test_after_a_failure_cuda_is_looked_at_and_opengl_has_no_error_left(gl: Window, player: FakePlayerOnCuda):
     from app.gl_platform import GL
 
-    player.cuda.driver.failing = {IMAGE: OPERATING_SYSTEM, "cuStreamQuery": NOT_READY}
     GL.glBindTexture(0xDEAD, 1)  # an error that was there before
+    with opened(player) as transfer:
+        assert transfer.path == "interop" and "off" not in transfer.reason
+    player.cuda.driver.failing = {IMAGE: OPERATING_SYSTEM, "cuStreamQuery": NOT_READY}
     with opened(player) as transfer:
         assert transfer.path == "interop buffer"
         assert "cuStreamQuery" in player.cuda.driver.calls
@@ -206,3 +208,34 @@ def test_the_device_of_opengl_is_found_by_its_uuid(gl: Window, player: FakePlaye
     assert ("cuGLGetDevices" in driver.calls) == (not gl_uuids())
     driver.failing = {"cuDeviceGetCount": INVALID_VALUE}
     assert ordinals_of_gl(driver) == []
+
+
+def test_a_capture_for_cuda_is_opened_on_the_device_that_draws(
+    frame_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dataclasses
+
+    import app.scene
+    from replay.errors import DeviceError
+    from replay.graph.open import open_capture
+    from replay.players.fake import FakePlayer
+
+    capture = dataclasses.replace(open_capture(frame_path), device_kind="cuda")
+    asked = []
+
+    def open_player(capture, device):
+        asked.append(device)
+        if device == "cuda:1":
+            raise DeviceError("another architecture")
+        return FakePlayer(capture)
+
+    monkeypatch.setattr("replay.graph.open.open_capture", lambda path: capture)
+    monkeypatch.setattr("replay.players.open_player", open_player)
+    for device, drawing in [
+        ("auto", lambda: "cuda:2"),
+        ("cuda", lambda: "cuda:1"),
+        ("auto", lambda: None),
+        ("cuda:0", lambda: "cuda:2"),
+    ]:
+        app.scene.open_scene(frame_path, device, drawing).close()
+    assert asked == ["cuda:2", "cuda:1", "cuda", "auto", "cuda:0"]

@@ -60,6 +60,7 @@ def first_that_works(heights: DeviceHeights, ways: Sequence[Way]) -> DeviceTrans
         ReplayError: none works, or CUDA is broken after one failed.
     """
     failed: list[str] = []
+    forget_gl_errors()  # an older one is not the fault of what is tried
     for way in ways:
         transfer = None
         try:
@@ -90,13 +91,18 @@ def recover(cuda: Any, stream: Any) -> None:
     Raises:
         ReplayError: the context is broken.
     """
-    for _ in range(16):
-        if GL.glGetError() == GL.GL_NO_ERROR:
-            break
+    forget_gl_errors()
     with cuda:
         status, *_ = cuda.driver.cuStreamQuery(stream)
     if int(status) not in (0, _NOT_READY):
         raise ReplayError(f"CUDA stopped working (error {int(status)})", remedy="open the capture again")
+
+
+def forget_gl_errors() -> None:
+    """Take the errors that OpenGL keeps until it is asked; a lost context has one for ever."""
+    for _ in range(16):
+        if GL.glGetError() == GL.GL_NO_ERROR:
+            break
 
 
 def hint(renderer: str) -> str:
