@@ -35,11 +35,9 @@ def test_loaded_live_and_eager_agree(frame_of: FrameOf, solver: str, substeps: i
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_cuda_agrees_with_the_cpu(frame_of: FrameOf, solver: str) -> None:
-    try:
-        import_warp().empty(1, dtype=float, device="cpu")
-        cpu = frame_of(width=65, height=50, substeps=16, solver=solver, device="cpu")
-    except (RuntimeError, RipplescopeError, OSError) as error:
-        pytest.skip(f"Warp has no compiler for the CPU here: {error}")
+    if not import_warp().is_cpu_available():
+        pytest.skip("this Warp has no compiler for the CPU")
+    cpu = frame_of(width=65, height=50, substeps=16, solver=solver, device="cpu")
     cuda = frame_of(width=65, height=50, substeps=16, solver=solver, device="cuda")
     fields = []
     for path in (cpu, cuda):
