@@ -83,7 +83,9 @@ def _last_error() -> str:
 
 
 class GlfwWindow(Window):
-    """A window by GLFW. One at a time in a process: GLFW is terminated with it.
+    """A window by GLFW, which is terminated with the last one.
+
+    Its context is current from then on; closing gives back the context that was current before.
 
     Args:
         size: width and height in window units.
@@ -95,6 +97,8 @@ class GlfwWindow(Window):
         DisplayError: no display, no window or no OpenGL 3.3.
     """
 
+    _open = 0
+
     def __init__(
         self, size: tuple[int, int], title: str, *, vsync: bool = True, null_platform: bool = False
     ) -> None:
@@ -104,6 +108,7 @@ class GlfwWindow(Window):
         self._target: Framebuffer | None = None
         self._placement: tuple[int, int, int, int] | None = None
         self._initialize(null_platform)
+        self._context_before = glfw.get_current_context()
         try:
             self.handle = self._create(size, title, null_platform)
             glfw.make_context_current(self.handle)
@@ -111,8 +116,10 @@ class GlfwWindow(Window):
             if null_platform:
                 self._target = Framebuffer(*size, depth=False)
         except Exception:
-            glfw.terminate()
+            if not GlfwWindow._open:
+                glfw.terminate()
             raise
+        GlfwWindow._open += 1
         self.set_vsync(vsync and not null_platform)
         self._install_callbacks()
 
@@ -257,4 +264,8 @@ class GlfwWindow(Window):
         if self._target:
             self._target.close()
         glfw.destroy_window(self.handle)
-        glfw.terminate()
+        GlfwWindow._open -= 1
+        if not GlfwWindow._open:
+            glfw.terminate()
+        elif self._context_before:
+            glfw.make_context_current(self._context_before)
