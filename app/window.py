@@ -254,6 +254,10 @@ def open_window(size: tuple[int, int], title: str, *, headless: bool = False, vs
     try:
         import app.gl_platform  # noqa: F401
     except (ImportError, AttributeError, OSError) as error:
+        if sys.version_info < (3, 11):  # no wheels of imgui-bundle since its native backends
+            raise DisplayError(
+                "the window needs Python 3.11 or later", remedy="all that works without a window works here"
+            ) from error
         raise DisplayError(
             f"OpenGL, GLFW or ImGui could not be loaded ({error})",
             remedy="install the system's OpenGL libraries (Debian: libgl1 libegl1 libopengl0)",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not import_warp().get_cuda_device_count():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="Warp finds no CUDA device here"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, object]:
+    """Skip modules that need the window where imgui-bundle has no wheel, with that reason."""
+    report = yield
+    if (
+        sys.version_info < (3, 11)
+        and report.failed
+        and "No module named 'imgui_bundle'" in report.longreprtext
+    ):
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 0, "Skipped: the window needs Python 3.11 or later")
+    return report
 
 
 @pytest.fixture(scope="session")
