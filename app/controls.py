@@ -72,6 +72,10 @@ def handle_canvas(app: App) -> None:
     (dx, dy), canvas.moved = canvas.moved, (0.0, 0.0)
     wheel, canvas.wheel = canvas.wheel, 0.0
     viewport = water_viewport(app)
+    if dx or dy or wheel:
+        app.framed = None
+    elif app.framed is not None and app.framed != canvas.rect:
+        app.frame_view()
     if dx or dy:
         if canvas.down[2] or canvas.shift:
             camera.pan(*app.window.to_framebuffer(dx, dy), viewport)

@@ -187,6 +187,8 @@ def launch(app: App, now: float | None, count: int) -> int:
         return 0
     if now is not None:
         count = scene.clock.due(now)
+    else:
+        scene.clock.simulated += count * scene.clock.step
     try:
         for segment in app.push.segments(count):
             scene.push(segment)

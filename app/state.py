@@ -73,6 +73,7 @@ class App:
         notice: a short text in the status bar.
         selected: the selected operation's event number.
         closed_panels: titles of panels that are not shown.
+        framed: the water's place in the window for which the view frames the grid, None once it was moved.
         touched: whether the water was pushed before, so that nobody needs to be told how.
     """
 
@@ -98,6 +99,7 @@ class App:
         self.help_asked = self.open_asked = self.close_popups_asked = False
         self.layout_reset_asked = self.screenshot_asked = False
         self.popup_open = self.touched = False
+        self.framed: Rect | None = None
         self.quitting = False
         self.vsync = True
         self.frame = 0
@@ -200,7 +202,8 @@ class App:
             self.log.add(str(fault), Level.WARNING)
 
     def frame_view(self) -> None:
-        """Look at the whole grid."""
+        """Look at the whole grid, and keep to it while the window changes until the user moves the camera."""
+        self.framed = self.canvas.rect
         if self.scene is not None and self.scene.grid is not None:
             _, _, width, height = self.canvas.rect
             self.camera.frame_grid(self.scene.grid, width / max(height, 1.0))

@@ -113,6 +113,23 @@ def test_orbit_pan_and_zoom_move_only_the_camera(rig):
     assert not np.any(rig.heights())
 
 
+def test_the_grid_stays_framed_until_the_user_moves_the_camera(rig):
+    from app.window import Scrolled
+
+    app = rig.app
+    distance = app.camera.distance
+    app.closed_panels |= {"Graph", "Events"}
+    rig.frames(3)
+    assert app.camera.distance != distance and app.framed == app.canvas.rect
+    over_water = place_of(rig, (12.0, 8.0))
+    rig.frame(Scrolled(0.0, 1.0, *over_water))
+    rig.frames(2)
+    distance = app.camera.distance
+    app.closed_panels.clear()
+    rig.frames(3)
+    assert app.camera.distance == distance and app.framed is None
+
+
 def test_launches_follow_the_wall_clock(small_rig):
     rig = small_rig
     frames = rig.app.scene.player.frames
