@@ -44,15 +44,18 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
 
         path = demo_capture(FrameSettings(), args.device)
     if args.screenshot is not None and not args.top_view:
-        from app.loop import HeadlessPlan, run_app
+        from app.window import load_libraries
 
-        plan = HeadlessPlan(
-            frames=args.frames,
-            clicks=tuple(args.click),
-            screenshot=args.screenshot,
-            ui=args.ui,
-        )
         try:
+            load_libraries(headless=True)
+            from app.loop import HeadlessPlan, run_app
+
+            plan = HeadlessPlan(
+                frames=args.frames,
+                clicks=tuple(args.click),
+                screenshot=args.screenshot,
+                ui=args.ui,
+            )
             return run_app(
                 path,
                 device=args.device,

@@ -234,20 +234,12 @@ class Window(abc.ABC):
             raise DisplayError("the OpenGL context answers nothing")
 
 
-def open_window(size: tuple[int, int], title: str, *, headless: bool = False, vsync: bool = True) -> Window:
-    """Open a window, or without display a place to draw, with a current OpenGL 3.3 core context.
-
-    Args:
-        size: width and height in window units, each at least 1.
-        title: the title.
-        headless: no display is needed or used; GLFW's null platform is tried, then an EGL device.
-        vsync: wait for the display when showing a frame.
+def load_libraries(*, headless: bool) -> None:
+    """Import GLFW, ImGui and OpenGL; before anything else that needs them.
 
     Raises:
-        DisplayError: no window or no context; says why for each way that was tried.
+        DisplayError: one of them cannot be loaded.
     """
-    if min(size) < 1 or max(size) > 16384:
-        raise DisplayError(f"a window of {size[0]}x{size[1]} is not possible", remedy="use 1 to 16384 a side")
     if headless and sys.platform.startswith("linux"):
         # An EGL device can only be asked for if PyOpenGL looks for EGL, even where there is a display.
         os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
@@ -262,6 +254,23 @@ def open_window(size: tuple[int, int], title: str, *, headless: bool = False, vs
             f"OpenGL, GLFW or ImGui could not be loaded ({error})",
             remedy="install the system's OpenGL libraries (Debian: libgl1 libegl1 libopengl0)",
         ) from error
+
+
+def open_window(size: tuple[int, int], title: str, *, headless: bool = False, vsync: bool = True) -> Window:
+    """Open a window, or without display a place to draw, with a current OpenGL 3.3 core context.
+
+    Args:
+        size: width and height in window units, each at least 1.
+        title: the title.
+        headless: no display is needed or used; GLFW's null platform is tried, then an EGL device.
+        vsync: wait for the display when showing a frame.
+
+    Raises:
+        DisplayError: no window or no context; says why for each way that was tried.
+    """
+    if min(size) < 1 or max(size) > 16384:
+        raise DisplayError(f"a window of {size[0]}x{size[1]} is not possible", remedy="use 1 to 16384 a side")
+    load_libraries(headless=headless)
     from app.windows.glfw_window import GlfwWindow
 
     if not headless:

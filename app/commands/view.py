@@ -140,6 +140,9 @@ def run(args: argparse.Namespace) -> int:
         return run_headless(path, args)
     if args.screenshot or args.ui or args.top_view:
         raise UsageError("--screenshot, --ui and --top-view need --headless", remedy="add --headless")
+    from app.window import load_libraries
+
+    load_libraries(headless=False)
     from app.loop import run_app
 
     return run_app(
