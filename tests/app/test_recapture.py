@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -8,6 +9,8 @@ from app_rig import running_app
 from app.recapture import FrameRequest, Recapture
 from app.scene import open_scene
 from replay.errors import RecordingError
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="the window needs Python 3.11 or later")
 
 
 def wait(recapture: Recapture, seconds: float = 120.0):

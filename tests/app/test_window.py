@@ -21,6 +21,8 @@ from app.window import (
 )
 from replay.errors import DisplayError
 
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="the window needs Python 3.11 or later")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 DRAW = """
