@@ -14,6 +14,7 @@ import os
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
@@ -161,7 +162,12 @@ def import_warp() -> Any:
     Raises:
         ReplayError: Warp cannot be imported or started, with the reason.
     """
-    with native_errors("cannot start Warp", remedy="install warp-lang 1.19.0", emit=False):
+    with (
+        native_errors("cannot start Warp", remedy="install warp-lang 1.19.0", emit=False),
+        warnings.catch_warnings(),
+    ):
+        # That the next release will not run on this Python; this one does, and may have no stream to say so.
+        warnings.simplefilter("ignore", FutureWarning)
         import warp as wp
 
         if wp.config.log_level < wp.LOG_WARNING:
