@@ -88,6 +88,7 @@ def demo_capture(settings: FrameSettings, device: str) -> Path:
             return path
     except CaptureFileError:
         pass  # missing or damaged: both are mended by recording
+    from app.trust import remember_recorded
     from capture.frame import record_frame
 
     print(
@@ -95,4 +96,6 @@ def demo_capture(settings: FrameSettings, device: str) -> Path:
         f"(compiles once, kept in {path.parent})",
         file=sys.stderr,
     )
-    return record_frame(settings, path, device)
+    path = record_frame(settings, path, device)
+    remember_recorded(path)
+    return path

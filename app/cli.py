@@ -20,6 +20,8 @@ from replay.errors import RipplescopeError, UsageError
 COMMANDS = {
     "capture": "record the wave frame into a .wrp with its manifest",
     "inspect": "explain what a .wrp holds, without running it",
+    "state": "show what an array holds right after an event",
+    "profile": "show what each event costs",
     "check": "compare the eager loop, the live graph and the loaded graph",
     "audit": "show what a captured Python block changes on the host only",
     "bench": "measure speed as ratios to a reference in the same run",

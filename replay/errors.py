@@ -83,3 +83,7 @@ class DisplayError(RipplescopeError):
 
 class ShaderError(RipplescopeError):
     """A shader did not compile or link; names file and line."""
+
+
+class TrustError(RipplescopeError):
+    """A capture is not replayed, because nobody vouched for it or its trial run failed."""

@@ -37,6 +37,15 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
     return report
 
 
+@pytest.fixture(scope="session", autouse=True)
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep the record of trusted captures of these tests, and of what they start, in a folder of their own."""
+    folder = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RIPPLESCOPE_DATA_DIR", str(folder))
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def frame_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Record a wave frame once a session for each combination of arguments; returns the `.wrp` path.

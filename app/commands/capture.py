@@ -33,11 +33,13 @@ def run(args: argparse.Namespace) -> int:
     settings = FrameSettings(
         width=args.width, height=args.height, substeps=args.substeps, solver=args.solver
     )  # before Warp is imported: bad numbers are answered at once
+    from app.trust import remember_recorded
     from capture.frame import record_frame
     from capture.kernels import solver
     from replay.manifest import Manifest, manifest_path
 
     path = record_frame(settings, args.output, args.device, source_fallback=args.source_fallback)
+    remember_recorded(path)
     cuda = Manifest.read(manifest_path(path)).device_kind == "cuda"
     launches = solver(settings.solver).launches(settings.width, settings.height, settings.substeps, cuda=cuda)
     grid = f"{settings.width} x {settings.height} cells"

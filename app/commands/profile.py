@@ -1,0 +1,150 @@
+"""`ripplescope profile`: what each event costs. `replay.events.cost` measures; this prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from replay.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from replay.events.cost import EventCost, Profile
+    from replay.graph.model import Capture
+
+_ROWS = 200  # folded rows that are printed; --json has all events
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from app.commands.view import assignment
+
+    parser.add_argument("path", metavar="PATH", type=Path, help="a .wrp file, with or without the extension")
+    parser.add_argument(
+        "--repeats", type=int, default=20, metavar="R", help="launches of each event (default: 20)"
+    )
+    parser.add_argument(
+        "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+    parser.add_argument("--json", action="store_true", help="print all events as JSON")
+    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure and print."""
+    from app.commands.state import set_parameters
+    from app.trust import require_trust
+    from replay.events.cost import profile_operations
+    from replay.graph.open import open_capture
+    from replay.players import open_player
+
+    if args.repeats < 1:
+        raise UsageError(f"--repeats is {args.repeats}", remedy="take 1 or more")
+    capture = open_capture(args.path)
+    require_trust(capture, args.trust, args.device)
+    with open_player(capture, args.device) as player:
+        set_parameters(player, dict(args.param))
+        start = player.snapshot()
+        profile = profile_operations(capture, start, args.repeats, progress=_progress())
+    if args.json:
+        json.dump(to_json(capture, profile), sys.stdout, indent=1)
+        print()
+    else:
+        print(report(capture, profile))
+    return 0
+
+
+def to_json(capture: Capture, profile: Profile) -> dict[str, object]:
+    """Return the profile as a JSON object; times in microseconds."""
+    return {
+        "path": str(capture.path),
+        "device": profile.device,
+        "device_name": profile.device_name,
+        "repeats": profile.repeats,
+        "frame_us": profile.frame_seconds * 1e6,
+        "launch_us": profile.launch_seconds * 1e6,
+        "events": [
+            {
+                "event": item.event,
+                "label": capture.operations[item.event].label,
+                "us": item.seconds * 1e6,
+                "share": item.share,
+                "bytes": item.nbytes,
+                "bytes_provenance": item.provenance.value,
+                "gb_per_s": None if item.bytes_per_second is None else item.bytes_per_second / 1e9,
+                "measured": item.measured,
+            }
+            for item in profile.events
+        ],
+    }
+
+
+def report(capture: Capture, profile: Profile) -> str:
+    """Return the table for people: runs of launches of one kernel and shape folded into a row, with sums."""
+    rows = [f"{'event':>11}  {'operation':<36}{'us':>10}{'each':>10}{'share':>8}{'bytes':>15}{'GB/s':>9}"]
+    groups = _runs(capture, profile.events)
+    rows += [_row(*group) for group in groups[:_ROWS]]
+    if len(groups) > _ROWS:
+        rows.append(f"{'':>11}  ... and {len(groups) - _ROWS} more rows; --json lists all events")
+    total = sum(item.seconds for item in profile.events)
+    rows.append(f"{'sum':>11}  {f'{len(profile.events)} events':<36}{total * 1e6:>10.2f}")
+    rows.append(f"{'frame':>11}  {'all in one launch':<36}{profile.frame_seconds * 1e6:>10.2f}")
+    rows.append(
+        f"{capture.path.name} on {profile.device} ({profile.device_name}); median of {profile.repeats}, each event "
+        f"alone on the state it meets, less {profile.launch_seconds * 1e6:.2f} us to launch nothing"
+    )
+    if any(item.provenance.value != "known" for item in profile.events):
+        rows.append("~ bytes are an upper bound: which arrays are only read is not known for all events")
+    if not all(item.measured for item in profile.events):
+        rows.append("* not measured: the time of the last measured event of the same kernel and shape")
+    return "\n".join(rows)
+
+
+def _runs(capture: Capture, events: Sequence[EventCost]) -> list[tuple[str, list[EventCost]]]:
+    """Return runs of neighbours that launch one kernel over one shape."""
+    runs: list[tuple[str, list[EventCost]]] = []
+    for item in events:
+        operation = capture.operations[item.event]
+        label = operation.label
+        if operation.shape:
+            label += f" [{'x'.join(map(str, operation.shape))}]"
+        if runs and runs[-1][0] == label:
+            runs[-1][1].append(item)
+        else:
+            runs.append((label, [item]))
+    return runs
+
+
+def _row(label: str, items: list[EventCost]) -> str:
+    count = len(items)
+    number = f"{items[0].event}" if count == 1 else f"{items[0].event}-{items[-1].event}"
+    name = label if count == 1 else f"{label} x{count}"
+    seconds = sum(item.seconds for item in items)
+    marks = "" if all(item.measured for item in items) else "*"
+    sizes = [item.nbytes for item in items if item.nbytes is not None]
+    nbytes, speed = "-", "-"
+    if len(sizes) == count:
+        sign = "" if all(item.provenance.value == "known" for item in items) else "~"
+        nbytes = f"{sign}{sum(sizes):,}"
+        speed = f"{sum(sizes) / seconds / 1e9:.1f}" if seconds > 0 else "-"
+    return (
+        f"{number:>11}  {name[:35]:<36}{seconds * 1e6:>9.2f}{marks or ' '}{seconds / count * 1e6:>10.2f}"
+        f"{sum(item.share for item in items):>8.1%}{nbytes:>15}{speed:>9}"
+    )
+
+
+def _progress() -> Callable[[int, int], None] | None:
+    """Return a counter for the terminal, None where the error stream is none."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+
+    def show(done: int, count: int) -> None:
+        end = "\r\033[K" if done == count else ""
+        print(f"\rmeasured {done} of {count}{end}", end="", file=sys.stderr, flush=True)
+
+    return show

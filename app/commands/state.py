@@ -1,0 +1,198 @@
+"""`ripplescope state`: what a region holds right after an event. `replay.events.replayer` does the work."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from replay.errors import RipplescopeError, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from replay.events.replayer import EventState
+    from replay.graph.model import Capture, Region
+    from replay.players.base import Player
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from app.commands.view import assignment
+
+    parser.add_argument("path", metavar="PATH", type=Path, help="a .wrp file, with or without the extension")
+    parser.add_argument(
+        "--after",
+        metavar="N",
+        type=_whole,
+        required=True,
+        help="event number, as `inspect` lists them; -1: the start",
+    )
+    parser.add_argument(
+        "--region", metavar="NAME|ID", help="a named array, or a region's id; default: a list of all"
+    )
+    parser.add_argument(
+        "--npy", metavar="OUT", type=Path, help="write the region's contents to this .npy file"
+    )
+    parser.add_argument(
+        "--frames",
+        metavar="K",
+        type=_whole,
+        default=0,
+        help="replay K whole frames before this one (default: 0)",
+    )
+    parser.add_argument(
+        "--iteration", metavar="WHILE=K", type=_iteration, action="append", default=[],
+        help="look into iteration K, from 1, of the WHILE with this event number (default: the first)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what the region holds, and write it to a file if asked to."""
+    from app.trust import require_trust
+    from replay.events.replayer import EventReplayer
+    from replay.graph.open import open_capture
+    from replay.players import open_player
+
+    if args.npy is not None:
+        _check_output(args.npy, args.region)
+    if args.frames < 0:
+        raise UsageError(f"--frames is {args.frames}", remedy="take 0 or more")
+    capture = open_capture(args.path)
+    regions = (
+        [find_region(capture, args.region)] if args.region is not None else list(capture.regions.values())
+    )
+    if args.after != -1 and not 0 <= args.after < len(capture.operations):
+        raise UsageError(
+            f"--after {args.after}: {capture.path.name} has {len(capture.operations)} events",
+            remedy="choose a number from 0, or -1 for the start of the frame",
+        )
+    require_trust(capture, args.trust, args.device)
+    with open_player(capture, args.device) as player:
+        set_parameters(player, dict(args.param))
+        for _ in range(args.frames):
+            player.launch()
+        with EventReplayer.of_player(player) as frame:
+            state = frame.start() if args.after == -1 else frame.after(args.after, dict(args.iteration))
+            print(_title(capture, state, args.frames))
+            for region in regions:
+                print(describe(region, state.region(region.id)))
+            if args.npy is not None:
+                _save(args.npy, state.region(regions[0].id))
+    return 0
+
+
+def find_region(capture: Capture, text: str) -> Region:
+    """Return the region of a name or an id; a name that is a number is taken for a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for binding in reversed(capture.bindings):  # Warp takes the last one of two equal names
+        if binding.name == text and binding.region in capture.regions:
+            return capture.regions[binding.region]
+    if text.isdecimal() and int(text) in capture.regions:
+        return capture.regions[int(text)]
+    names = ", ".join(dict.fromkeys(binding.name for binding in capture.bindings)) or "nothing"
+    ids = ", ".join(map(str, list(capture.regions)[:20])) or "none"
+    raise UsageError(
+        f"{capture.path.name} has no region {text!r}", remedy=f"it names {names}; the ids are {ids}"
+    )
+
+
+def set_parameters(player: Player, values: Mapping[str, Sequence[float]]) -> None:
+    """Give parameters values of the command line, also beyond the limits that a slider keeps.
+
+    Raises:
+        ParameterError: unknown name, or wrong type or shape.
+    """
+    import numpy as np
+
+    for name, numbers in values.items():
+        spec = player.parameters.get(name)
+        value = np.asarray(numbers, np.float64)
+        if spec is not None and spec.element.scalar.kind in "iu" and (value == np.rint(value)).all():
+            value = value.astype(np.int64)
+        if spec is not None and value.size == 1 and not spec.element.inner_shape:
+            value = value.reshape(())
+        player.set(name, value)
+
+
+def describe(region: Region, values: np.ndarray) -> str:
+    """Return what a region holds, in one line of a table."""
+    import numpy as np
+
+    name = ", ".join(region.names) or "(no name)"
+    element = region.element.name if region.element is not None else "bytes"
+    shape = "x".join(map(str, region.shape)) if region.shape is not None else str(len(values))
+    row = f"region {region.id:<4} {name:<28} {element} [{shape}]"
+    if region.element is None or region.provenance.value != "known":
+        row += f", {region.provenance.value}"
+    if not values.size:
+        return f"{row}: empty"
+    numbers = values.astype(np.uint8) if values.dtype.kind == "b" else values
+    finite = numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers.reshape(-1)
+    if finite.size:
+        row += f": min {finite.min():.9g}, max {finite.max():.9g}"
+    if finite.size != numbers.size:
+        nan = int(np.count_nonzero(np.isnan(numbers)))
+        row += f"; finite {finite.size} of {numbers.size} ({nan} NaN, {numbers.size - finite.size - nan} infinite)"
+    elif numbers.dtype.kind == "f":
+        row += f"; all {numbers.size} finite"
+    return row
+
+
+def _title(capture: Capture, state: EventState, frames: int) -> str:
+    if state.event is None:
+        title = f"at the start of frame {frames + 1}"
+    else:
+        label = capture.operations[state.event].label
+        title = f"after event {state.event}, {label}, of frame {frames + 1}"
+    if state.note:
+        title += f"\nnote: {state.note}"
+    if state.is_last and capture.manifest is not None and capture.manifest.carry:
+        listed = ", ".join(f"{source} to {target}" for source, target in capture.manifest.carry)
+        title += f"\nnote: this is before the carry pairs, {listed}, which follow the last event"
+    return title
+
+
+def _check_output(path: Path, region: str | None) -> None:
+    """Refuse a place where no array can be saved, before anything runs."""
+    if region is None:
+        raise UsageError("--npy needs --region", remedy="name the region to write")
+    if path.suffix.lower() != ".npy":
+        raise UsageError(f"--npy {path} is no .npy file", remedy="name a file that ends in .npy")
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"is in no folder: there is no {path.parent}"
+        raise UsageError(f"--npy {path} {what}", remedy="name a file in a folder that exists")
+
+
+def _save(path: Path, values: np.ndarray) -> None:
+    import numpy as np
+
+    try:
+        with path.open("wb") as file:
+            np.save(file, values, allow_pickle=False)
+    except OSError as error:
+        raise RipplescopeError(f"{path} cannot be written: {error.strerror or error}") from None
+    print(f"saved  {path} ({values.dtype} {list(values.shape)})")
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r:.60} is not a whole number") from None
+
+
+def _iteration(text: str) -> tuple[int, int]:
+    event, sign, turn = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{text!r:.60} is not WHILE=K, such as 4=2")
+    return _whole(event), _whole(turn)

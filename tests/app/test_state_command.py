@@ -1,0 +1,131 @@
+"""`ripplescope state` and `ripplescope profile`: what they print and write, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from app.cli import main
+from app.commands.profile import report
+from app.commands.state import describe
+from app.trust import remember_recorded
+from replay.elements import ElementType
+from replay.events.cost import EventCost, Profile
+from replay.events.replayer import EventReplayer
+from replay.graph.model import Provenance, Region
+from replay.graph.open import open_capture
+from replay.players import open_player
+
+
+@pytest.fixture(scope="module")
+def frame(frame_path):
+    """A wave frame of 24 x 16 cells, 5 events, that this installation vouches for."""
+    remember_recorded(frame_path)
+    return frame_path
+
+
+def test_a_region_after_an_event(frame, tmp_path, capsys):
+    """The array written is the one that the same frames and parameters give in this process."""
+    out = tmp_path / "heights.npy"
+    arguments = ["--param", "mouse_pos=9,7", "--param", "k_speed=40", "--frames", "2", "--region", "heights"]
+    assert main(["state", str(frame), "--after", "2", "--npy", str(out), *arguments]) == 0
+    capture = open_capture(frame)
+    with open_player(capture) as player:
+        player.set("mouse_pos", [[9.0, 7.0]])
+        player.set("k_speed", 40.0)
+        player.launch()
+        player.launch()
+        with EventReplayer.of_player(player) as events:
+            wanted = events.after(2).parameter("heights")
+    saved = np.load(out)
+    np.testing.assert_array_equal(saved, wanted)
+    assert saved.shape == (16, 24) and saved.dtype == np.float32
+    text = capsys.readouterr().out
+    assert text.startswith("after event 2, wave_solve, of frame 3\n")
+    assert f"min {wanted.min():.9g}, max {wanted.max():.9g}; all 384 finite" in text
+    assert f"saved  {out} (float32 [16, 24])" in text
+
+
+def test_all_regions_and_the_start(frame, capsys):
+    assert main(["state", str(frame), "--after", "-1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "at the start of frame 1" and len(lines) == 1 + len(open_capture(frame).regions)
+    assert any("clock" in line and "int32 [1]: min 0, max 0" in line for line in lines)
+
+
+def test_carry_pairs_are_told(frame_of, capsys):
+    """With 3 substeps the newest heights are copied back after the last event."""
+    path = frame_of(substeps=3)
+    remember_recorded(path)
+    assert main(["state", str(path), "--after", "3", "--region", "heights_out"]) == 0
+    note = "note: this is before the carry pairs, heights_out to heights, heights_prev_out to heights_prev"
+    assert note in capsys.readouterr().out
+    assert main(["state", str(path), "--after", "2", "--region", "heights_out"]) == 0
+    assert "carry" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--after", "5"], "--after 5: frame.wrp has 5 events"),
+        (["--after", "-2"], "--after -2"),
+        (["--after", "x"], "'x' is not a whole number"),
+        (["--after", "1", "--region", "heigth"], "no region 'heigth'; it names heights, heights_prev"),
+        (["--after", "1", "--region", "999"], "no region '999'"),
+        (["--after", "1", "--npy", "x.npy"], "--npy needs --region"),
+        (["--after", "1", "--region", "dt", "--npy", "x.txt"], "is no .npy file"),
+        (["--after", "1", "--region", "dt", "--npy", "nowhere/x.npy"], "there is no nowhere"),
+        (["--after", "1", "--frames", "-1"], "--frames is -1"),
+        (["--after", "1", "--iteration", "4"], "is not WHILE=K"),
+        (["--after", "1", "--param", "speed=3"], "no parameter 'speed'"),
+        (["--after", "1", "--device", "tpu"], "unknown device 'tpu'"),
+    ],
+)
+def test_what_state_refuses(frame, arguments, why, capsys):
+    assert main(["state", str(frame), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert why in error and error.count("\n") == 1
+
+
+def test_strangers_are_not_replayed_without_trust(frame_of, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("app.trust._is_terminal", lambda: False)
+    path = frame_of(substeps=2)
+    for command in (["state", str(path), "--after", "0"], ["profile", str(path)]):
+        assert main(command) == 2
+        assert "was not recorded by this installation" in capsys.readouterr().err
+    assert main(["state", str(path), "--after", "0", "--region", "dt", "--trust"]) == 0
+
+
+def test_what_a_line_says_of_values_that_are_not_finite():
+    region = Region(3, 16, 4, None, ElementType.named("float32"), (4,), Provenance.INFERRED, ("h",), 0)
+    row = describe(region, np.float32([1.5, np.nan, np.inf, -2.0]))
+    assert row.endswith("float32 [4], inferred: min -2, max 1.5; finite 2 of 4 (1 NaN, 1 infinite)")
+    assert describe(region, np.float32([np.nan] * 4)).endswith("inferred; finite 0 of 4 (4 NaN, 0 infinite)")
+    assert describe(region, np.zeros(0, np.float32)).endswith(": empty")
+
+
+def test_profile(frame, capsys):
+    assert main(["profile", str(frame), "--repeats", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "wave_displace [384]" in lines[1] and "wave_solve [384] x4" in lines[2] and "1-4" in lines[2]
+    assert main(["profile", str(frame), "--repeats", "2", "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert [event["label"] for event in value["events"]] == ["wave_displace", *["wave_solve"] * 4]
+    assert sum(event["share"] for event in value["events"]) == pytest.approx(1.0)
+    assert value["repeats"] == 2 and value["frame_us"] > 0
+    assert main(["profile", str(frame), "--repeats", "0"]) == 2
+
+
+def test_the_table_of_a_profile(frame):
+    """Sums of a run, bytes a second, and the marks of what is not known or not measured."""
+    capture = open_capture(frame)
+    known, assumed = Provenance.KNOWN, Provenance.ASSUMED
+    costs = [EventCost(0, 2e-6, 0.2, 8000, known, True)]
+    costs += [EventCost(event, 2e-6, 0.2, 1000, assumed, event < 3) for event in range(1, 5)]
+    lines = report(capture, Profile("cpu", "a CPU", 7, 1.1e-5, 1e-6, tuple(costs))).splitlines()
+    assert lines[1].split() == ["0", "wave_displace", "[384]", "2.00", "2.00", "20.0%", "8,000", "4.0"]
+    assert lines[2].split() == ["1-4", "wave_solve", "[384]", "x4", "8.00*", "2.00", "80.0%", "~4,000", "0.5"]
+    assert lines[3].split()[-1] == "10.00" and lines[4].split()[-1] == "11.00"
+    assert lines[-2].startswith("~") and lines[-1].startswith("*")
