@@ -159,7 +159,8 @@ class Trial:
             except ValueError:
                 name = f"signal {-code}"
             if name in ("SIGXCPU", "SIGKILL"):
-                return f"the system ended it ({name}), as it does at a limit of time or memory{self._place(step)}"
+                why = "as it does at a limit of time or memory"
+                return f"the system ended it ({name}), {why}{self._place(step)}"
             return f"it crashed with {name}{self._place(step)}"
         return f"{last or f'exit code {code}'}{self._place(step)}"
 

@@ -148,7 +148,7 @@ def require_trust(
     if not trust:
         if ask is None:
             raise TrustError(
-                f"{capture.path.name} was not recorded by this installation, and replaying it runs its native code",
+                f"{capture.path.name} was not recorded by this installation, and replay is native code",
                 remedy="add --trust if you trust where it comes from",
             )
         if not ask(question(capture)):

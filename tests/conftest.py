@@ -38,8 +38,8 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
 
 
 @pytest.fixture(scope="session", autouse=True)
-def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Keep the record of trusted captures of these tests, and of what they start, in a folder of their own."""
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None]:
+    """Keep the record of trusted captures, also that of child processes, out of the user's own."""
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RIPPLESCOPE_DATA_DIR", str(folder))

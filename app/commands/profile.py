@@ -95,8 +95,8 @@ def report(capture: Capture, profile: Profile) -> str:
     rows.append(f"{'sum':>11}  {f'{len(profile.events)} events':<36}{total * 1e6:>10.2f}")
     rows.append(f"{'frame':>11}  {'all in one launch':<36}{profile.frame_seconds * 1e6:>10.2f}")
     rows.append(
-        f"{capture.path.name} on {profile.device} ({profile.device_name}); median of {profile.repeats}, each event "
-        f"alone on the state it meets, less {profile.launch_seconds * 1e6:.2f} us to launch nothing"
+        f"{capture.path.name} on {profile.device} ({profile.device_name}); median of {profile.repeats}, "
+        f"each event alone on the state it meets, less {profile.launch_seconds * 1e6:.2f} us for an empty launch"
     )
     if any(item.provenance.value != "known" for item in profile.events):
         rows.append("~ bytes are an upper bound: which arrays are only read is not known for all events")

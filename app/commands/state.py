@@ -142,7 +142,8 @@ def describe(region: Region, values: np.ndarray) -> str:
         row += f": min {finite.min():.9g}, max {finite.max():.9g}"
     if finite.size != numbers.size:
         nan = int(np.count_nonzero(np.isnan(numbers)))
-        row += f"; finite {finite.size} of {numbers.size} ({nan} NaN, {numbers.size - finite.size - nan} infinite)"
+        infinite = numbers.size - finite.size - nan
+        row += f"; finite {finite.size} of {numbers.size} ({nan} NaN, {infinite} infinite)"
     elif numbers.dtype.kind == "f":
         row += f"; all {numbers.size} finite"
     return row

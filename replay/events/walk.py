@@ -64,7 +64,7 @@ class Walk:
             state = after
 
     def player_of(self, event: int) -> Player:
-        """Return a player that runs one operation alone. It is the walk's and closes when others push it out."""
+        """Return a player that runs one operation alone; the walk closes it when others push it out."""
         cut = single(self.capture, event)
         player = self._loaded.get(cut.stream)
         if player is None:
