@@ -148,7 +148,7 @@ def require_trust(
     if not trust:
         if ask is None:
             raise TrustError(
-                f"{capture.path.name} was not recorded by this installation, and replay is native code",
+                f"{capture.path.name} was not recorded here, and a replay runs the native code beside it",
                 remedy="add --trust if you trust where it comes from",
             )
         if not ask(question(capture)):

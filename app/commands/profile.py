@@ -96,7 +96,7 @@ def report(capture: Capture, profile: Profile) -> str:
     rows.append(f"{'frame':>11}  {'all in one launch':<36}{profile.frame_seconds * 1e6:>10.2f}")
     rows.append(
         f"{capture.path.name} on {profile.device} ({profile.device_name}); median of {profile.repeats}, "
-        f"each event alone on the state it meets, less {profile.launch_seconds * 1e6:.2f} us for an empty launch"
+        f"each event alone on the state it meets, less {profile.launch_seconds * 1e6:.2f} us for no event"
     )
     if any(item.provenance.value != "known" for item in profile.events):
         rows.append("~ bytes are an upper bound: which arrays are only read is not known for all events")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -42,6 +42,8 @@ class Player(abc.ABC):
         frames: launches since loading or since `reset`.
         revision: grows whenever a launch, a reset or a written value may have changed memory; what was
             written through a view it does not know.
+        on_write: called with (region, bytes) pairs whenever the host writes regions, and with None where it
+            replaces the contents of all; None if nobody listens. Nor does it know of views.
     """
 
     def __init__(self, capture: Capture, device: str) -> None:
@@ -51,6 +53,7 @@ class Player(abc.ABC):
         specs = specs_of(capture)
         self.frames = 0
         self.revision = 0
+        self.on_write: Callable[[Sequence[tuple[int, np.ndarray]] | None], None] | None = None
         self._carry_pairs = _carry_pairs(capture, specs)
         self.parameters: Mapping[str, ParameterSpec] = _after_carry(capture, specs)
         self._pending: dict[str, np.ndarray] = {}
@@ -133,8 +136,7 @@ class Player(abc.ABC):
             values[region] = value
         changed = [(region, value) for region, value in values.items() if not self._is_written(region, value)]
         if changed:
-            self._write(changed)
-            self.revision += 1
+            self.write_regions(changed)
         for region, value in changed:
             if value.nbytes <= _REMEMBERED_NBYTES:
                 self._written[region] = value.tobytes()
@@ -191,8 +193,7 @@ class Player(abc.ABC):
         for region in regions:
             self._written.pop(region, None)
         filled = [region for region in self.capture.regions if region in regions]
-        self._write([(region, self._initial(region)) for region in filled])
-        self.revision += 1
+        self.write_regions([(region, self._initial(region)) for region in filled])
 
     def _keep_live_contents(self) -> None:
         """Remember the contents after loading, where they differ from the file's; a backend calls it once.
@@ -210,6 +211,17 @@ class Player(abc.ABC):
         if record.data_offset is None:
             return np.zeros(record.nbytes, np.uint8)
         return np.frombuffer(self.capture.data, np.uint8, record.nbytes, record.data_offset)
+
+    def write_regions(self, values: Sequence[tuple[int, np.ndarray]]) -> None:
+        """Write contiguous values over whole regions, in this order, as they are: nothing is checked.
+
+        Where somebody listens to `on_write`, the arrays must not change afterwards.
+        """
+        self._check_open()
+        self._write(values)
+        self.revision += 1
+        if self.on_write is not None:
+            self.on_write(values)
 
     def snapshot(self) -> Snapshot:
         """Return the present contents of all regions, pending values included."""
@@ -238,10 +250,13 @@ class Player(abc.ABC):
         self._pending.clear()
         self._written.clear()
         self.frames = snapshot.frames
+        self.revision += 1
         if self.capture.meshes:
             self._write([(region, self._with_own_handles(snapshot, region)) for region in sizes])
         else:
             self._put(snapshot)
+        if self.on_write is not None:
+            self.on_write(None)
 
     def _with_own_handles(self, snapshot: Snapshot, region: int) -> np.ndarray:
         content = snapshot.region_bytes(region)

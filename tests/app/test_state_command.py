@@ -94,7 +94,7 @@ def test_strangers_are_not_replayed_without_trust(frame_of, capsys, monkeypatch,
     path = frame_of(substeps=2)
     for command in (["state", str(path), "--after", "0"], ["profile", str(path)]):
         assert main(command) == 2
-        assert "was not recorded by this installation" in capsys.readouterr().err
+        assert "was not recorded here" in capsys.readouterr().err
     assert main(["state", str(path), "--after", "0", "--region", "dt", "--trust"]) == 0
 
 

@@ -81,7 +81,7 @@ def _events(record: TrustRecord, capture: Capture) -> list[Event]:
 
 def test_a_good_capture_is_tried_accepted_and_remembered(captures, record, monkeypatch):
     capture = captures["good"]
-    with pytest.raises(TrustError, match=r"not recorded by this installation.*add --trust"):
+    with pytest.raises(TrustError, match=r"not recorded here.*add --trust"):
         require_trust(capture, False)
     assert not record.path.exists()
     require_trust(capture, True)
