@@ -18,31 +18,31 @@ help:
 	@echo "make clean   remove .venv, out and what builds leave behind"
 
 demo:
-	@scripts/setup.sh run
-	@scripts/demo.sh
+	@.ci/setup.sh run
+	@.ci/demo.sh
 
 test:
-	@scripts/setup.sh check
-	@scripts/check.sh $(PYTEST)
+	@.ci/setup.sh check
+	@.ci/check.sh $(PYTEST)
 
 bench:
-	@scripts/setup.sh run
+	@.ci/setup.sh run
 	@mkdir -p out
 	@.venv/bin/python -m app bench --json out/bench.json $(BENCH)
 
 lint:
-	@scripts/setup.sh check
+	@.ci/setup.sh check
 	@.venv/bin/python -m ruff format --check .
 	@.venv/bin/python -m ruff check .
 	@.venv/bin/python -m mypy
 
 format:
-	@scripts/setup.sh check
+	@.ci/setup.sh check
 	@.venv/bin/python -m ruff format .
 	@.venv/bin/python -m ruff check --fix .
 
 lock:
-	@scripts/lock.sh
+	@.ci/lock.sh
 
 clean:
 	rm -rf .venv out build ripplescope.egg-info .pytest_cache .mypy_cache .ruff_cache
