@@ -130,7 +130,7 @@ def test_a_short_run_measures_replays_and_the_reader(tmp_path, capsys):
     names = {(one["part"], one["name"]) for one in said["measurements"]}
     assert {("replay", "eager loop"), ("replay", "loaded graph"), ("reader", "open")} <= names
     assert all(one["seconds"] > 0 and one["ratio"] > 0 for one in said["measurements"])
-    assert code == int(any(one["missed"] for one in said["measurements"]))
+    assert code == 0
     assert "frames/s" in capsys.readouterr().out
 
 
