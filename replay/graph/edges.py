@@ -1,9 +1,9 @@
 """From uses to edges: who reads what whom wrote, over byte ranges, for all operations at once.
 
 The ranges that occur cut each region into atoms; per stream and atom the uses in order give the edges. A
-conditional stands in its own stream for everything inside it, reads and writes as if it might do either; its
-body has edges from it (what came in) and to it (what may come out). Nothing here runs in a loop over
-operations, and what a hostile file could blow up is bounded: a region that is cut too finely becomes one atom.
+conditional stands in its own stream for everything inside it, reads and writes as if it might do either;
+its body has edges from it (what came in) and to it (what may come out). Nothing here runs in a loop over
+operations, and what a hostile file could blow up is bounded: a region cut too finely becomes one atom.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _merged(rows: _Rows) -> _Rows:
 
 
 def _connect(rows: _Rows, streams: Streams) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return edges with the atom in place of the region, and (atom, event, provenance) of sources and sinks."""
+    """Return edges with the atom as region, and (atom, event, provenance) of sources and of sinks."""
     count = len(rows.event)
     if not count:
         return np.zeros(0, EDGE), np.zeros((0, 3), np.int64), np.zeros((0, 3), np.int64)
@@ -236,7 +236,9 @@ def _joined(edges: np.ndarray, atoms: np.ndarray) -> np.ndarray:
     keys: Sequence[str] = ("region", "scope", "kind", "source", "target")
     if len(np.unique(atoms[:, 0])) == np.count_nonzero(atoms[:, 2] > atoms[:, 1]):
         # One atom a region: nothing to join.
-        return edges[_order(edges["target"], edges["source"])]
+        order: np.ndarray = _order(edges["target"], edges["source"])
+        ordered: np.ndarray = edges[order]
+        return ordered
     edges = edges[np.lexsort(tuple(edges[key] for key in keys))]
     new = np.zeros(len(edges), bool)
     new[0] = True
@@ -245,7 +247,7 @@ def _joined(edges: np.ndarray, atoms: np.ndarray) -> np.ndarray:
     at = np.flatnonzero(new)
     if len(at) == len(edges):
         return edges
-    joined = edges[at]
+    joined: np.ndarray = edges[at]
     joined["start"] = np.minimum.reduceat(edges["start"], at)
     joined["stop"] = np.maximum.reduceat(edges["stop"], at)
     joined["provenance"] = np.maximum.reduceat(edges["provenance"], at)

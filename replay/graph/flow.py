@@ -255,9 +255,12 @@ class Flow:
         uses = self.uses
         for row in rows.tolist():
             yield Usage(
-                int(uses.event[row]), int(uses.start[row]), int(uses.stop[row]), Access(int(uses.access[row])),
+                int(uses.event[row]),
+                int(uses.start[row]),
+                int(uses.stop[row]),
+                Access(int(uses.access[row])),
                 PROVENANCES[int(uses.provenance[row])],
-            )  # fmt: skip
+            )
 
 
 class _Walk:
@@ -325,7 +328,7 @@ def data_flow(
     parents = np.array([frame.parent for frame in nested.frames], np.int64)
     loops = np.array([frame.branch == "body" for frame in nested.frames])
     streams = Streams(nested.frame_of.astype(np.int64), parents, loops)
-    conditions = {}
+    conditions: dict[int, int] = {}
     for kind in (OpKind.IF, OpKind.WHILE):
         events, records = nested.records(capture.data, kind)
         conditions |= dict(zip(events.tolist(), records["cond_region"].tolist(), strict=True))

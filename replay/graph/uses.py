@@ -33,6 +33,9 @@ _FULL = (OpKind.MEMCPY_H2D, OpKind.MEMCPY_D2D, OpKind.MEMSET, OpKind.MEMTILE)
 KernelAccess = Mapping[tuple[str, str], tuple[Access | None, ...]]
 """Access of each argument of a kernel by (key, module hash), None where nothing is known."""
 
+Columns = tuple[np.ndarray, ...]
+"""The columns of a `UseTable`, in order."""
+
 Observed = Mapping[int, Collection[int]]
 """Regions whose bytes an event was seen to change, by event; an event that is not in it was not watched."""
 
@@ -80,15 +83,15 @@ def use_table(
             region that did not change counts as read only: that is why these stay "observed".
     """
     operations = capture.operations
-    parts: list[tuple[np.ndarray, ...]] = []
+    parts: list[Columns] = []
     if isinstance(operations, LazyOperations) and len(operations):
         parts += _launch_uses(capture, operations, source or {})
         parts += _library_uses(capture, operations)
-    if parts:
-        columns = [np.concatenate([part[number] for part in parts]) for number in range(7)]
-    else:
-        columns = [np.zeros(0, np.int64) for _ in range(7)]
-    table = UseTable(*columns[:6], columns[6].astype(bool))
+    empty: Columns = (np.zeros(0, np.int64),) * 7
+    event, region, start, stop, access, provenance, full = (
+        np.concatenate(column) for column in zip(empty, *parts, strict=True)
+    )
+    table = UseTable(event, region, start, stop, access, provenance, full.astype(bool))
     return _observe(_clip(table, capture), observed or {})
 
 
@@ -123,9 +126,7 @@ def _observe(table: UseTable, observed: Observed) -> UseTable:
     )  # fmt: skip
 
 
-def _launch_uses(
-    capture: Capture, operations: LazyOperations, source: KernelAccess
-) -> list[tuple[np.ndarray, ...]]:
+def _launch_uses(capture: Capture, operations: LazyOperations, source: KernelAccess) -> list[Columns]:
     launches = operations.table.launches
     relocs, owner = launches.relocs, launches.reloc_param
     if not len(relocs):
@@ -138,7 +139,7 @@ def _launch_uses(
     rows = np.flatnonzero(pointers & ~(harmless & ~backward))
     param, listed = owner[rows], index[rows]
     reverse = backward[rows] & ~listed
-    found = [
+    found: list[Columns] = [
         (
             launches.events[launches.param_launch[param]],
             relocs["region"][rows].astype(np.int64),
@@ -178,8 +179,8 @@ def _slot_access(
         for slot, one in enumerate(told):
             if one is not None:
                 access[number, slot], provenance[number, slot] = one, KNOWN
-    name_of, slot = launches.name_of[launches.param_launch], launches.param_slot
-    return access[name_of, slot], provenance[name_of, slot]
+    names, slots = launches.name_of[launches.param_launch], launches.param_slot
+    return access[names, slots], provenance[names, slots]
 
 
 def _extents(capture: Capture, launches: LaunchTable) -> tuple[np.ndarray, ...]:
@@ -192,15 +193,15 @@ def _extents(capture: Capture, launches: LaunchTable) -> tuple[np.ndarray, ...]:
         low, high = (np.clip(side, -(2.0**61), 2.0**61).astype(np.int64) for side in found.reach)
         steps = np.where(found.live & (found.strides != 0), np.abs(found.strides), 1 << 62)
         size = np.where((steps < 1 << 62).any(axis=1), steps.min(axis=1), 1)
-        for region in np.unique(found.region[found.region >= 0]).tolist():
-            element = capture.regions[region].element if region in capture.regions else None
-            if element is not None:
-                rows = (found.region == region) & (element.nbytes <= size)
-                size[rows] = element.nbytes
-        first = start[found.reloc]
-        start[found.reloc] = first + low
+        numbers, which = np.unique(found.region, return_inverse=True)
+        regions = [capture.regions.get(number) for number in numbers.tolist()]
+        sizes = [one.element.nbytes if one and one.element else 0 for one in regions]
+        element = np.array(sizes, np.int64)[which.reshape(-1)]
+        size = np.where((element > 0) & (element <= size), element, size)
+        origin = start[found.reloc]
+        start[found.reloc] = origin + low
         empty = ((found.shape <= 0) & found.live).any(axis=1)
-        stop[found.reloc] = np.where(empty, start[found.reloc], first + high + size)
+        stop[found.reloc] = np.where(empty, start[found.reloc], origin + high + size)
         # `find_descriptors` accepts an array only if its gradient's relocation follows.
         gradient[found.reloc + 1] = True
         _index_lists(capture, launches, found.reloc, found.at, found.index_relocs, start, stop)
@@ -225,8 +226,8 @@ def _index_lists(
     stop[rows] = start[rows] + 4 * np.maximum(counts.astype(np.int64), 0)
 
 
-def _library_uses(capture: Capture, operations: LazyOperations) -> list[tuple[np.ndarray, ...]]:
-    found = []
+def _library_uses(capture: Capture, operations: LazyOperations) -> list[Columns]:
+    found: list[Columns] = []
     table = operations.table
     for kind in OpKind:
         if kind is OpKind.KERNEL_LAUNCH or not (table.kinds == kind).any():
