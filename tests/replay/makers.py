@@ -105,11 +105,11 @@ class Recorded:
     keep: list[object] = field(default_factory=list)
 
 
-def record(maker: Callable[[], Recorded], folder: Path) -> Path:
+def record(maker: Callable[[], Recorded], folder: Path, device: str = "cpu") -> Path:
     """Record a maker's capture into a folder and return the `.wrp` path."""
-    with wp.ScopedDevice("cpu"):
+    with wp.ScopedDevice(device):
         made = maker()
-        wp.load_module("reader_makers", device="cpu")
+        wp.load_module("reader_makers", device=device)
         with wp.ScopedCapture(apic=True) as capture:
             made.body()
         path = folder / f"{maker.__name__}.wrp"

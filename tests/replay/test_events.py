@@ -205,7 +205,27 @@ def test_on_cuda_each_event_equals_the_eager_loop(frame_of):
         np.testing.assert_array_equal(player.get("heights"), frame.start().parameter("heights"))
         player.launch()
         np.testing.assert_array_equal(player.get("heights"), heights[-1])
-        assert not np.array_equal(heights[0], heights[1])
+        assert not np.array_equal(heights[0], heights[2])  # event 1 writes the other field
         player.restore(start)
         player.launch()
         np.testing.assert_array_equal(player.get("heights"), heights[-1])
+
+
+@pytest.mark.gpu
+def test_inside_a_while_and_an_if_on_cuda(tmp_path):
+    """Conditional nodes of CUDA: the same numbers as on the CPU, in the loop and in its branches."""
+    capture = open_capture(makers.record(makers.conditions, tmp_path, "cuda"))
+    kinds = _kinds(capture)
+    loop, branch = kinds.index(OpKind.WHILE), kinds.index(OpKind.IF)
+    count_down, _ = capture.operations[loop].children
+    then, otherwise = capture.operations[branch].children
+    with open_player(capture) as player, EventReplayer.of_player(player) as frame:
+        x = player.get("x")
+        state = frame.after(count_down)
+        assert state.ran and state.parameter("left").item() == 2 and state.parameter("total").item() == 0.25
+        np.testing.assert_allclose(frame.after(then).parameter("x"), 3.0 * x, rtol=1e-6)
+        assert not frame.after(otherwise).ran
+        np.testing.assert_allclose(frame.after(then, {loop: 3}).parameter("x"), 12.0 * x, rtol=1e-6)
+        assert not frame.after(then, {loop: 4}).ran
+        np.testing.assert_allclose(frame.after(len(kinds) - 1).parameter("x"), 48.0 * x, rtol=1e-6)
+        np.testing.assert_array_equal(player.get("x"), x)
