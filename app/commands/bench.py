@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CPU_GRIDS = (64, 128, 256, 512)
 CUDA_GRIDS = (128, 512, 1024, 2048)
 QUICK_GRIDS = (64, 128)
-PARTS = ("replay", "solvers", "reader")
+PARTS = ("replay", "solvers", "reader", "events")
 
 
 def grid_list(text: str) -> tuple[int, ...]:
@@ -47,11 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def all_parts() -> list[Part]:
     """Return every part, in the order in which they run."""
+    from app.bench.events import EventsPart
     from app.bench.reader import ReaderPart
     from app.bench.replay import ReplayPart
     from app.bench.solvers import SolverPart
 
-    return [ReplayPart(), SolverPart(), ReaderPart()]
+    return [ReplayPart(), SolverPart(), ReaderPart(), EventsPart()]
 
 
 def run(args: argparse.Namespace) -> int:
