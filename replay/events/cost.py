@@ -7,6 +7,7 @@ at once measure each other. Bytes are those that the arguments reach, an upper b
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 import time
 from collections.abc import Callable
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.errors import UsageError
-from replay.events.streams import Cut, capture_of
+from replay.events.streams import Cut, capture_of, cut_after
 from replay.events.walk import Walk
 from replay.graph.model import Access, Capture, Operation, OpKind, Provenance
+from replay.graph.operations import LazyOperations
 from replay.players import open_player
 from replay.players.base import Player
 from replay.players.snapshot import Snapshot
@@ -84,8 +86,8 @@ def profile_operations(
         capture: its code runs, so it must be trusted.
         start: the state at the start of the frame.
         repeats: launches of each operation.
-        most: so many operations are measured at most; of the rest, each takes the time of the last one of
-            its kernel and shape that was measured.
+        most: so many operations are measured at most; each of the rest takes the time and bytes of the last
+            one of its kernel and shape that was measured, or, if none was, the mean time.
         progress: called with the number of operations done and of all.
 
     Raises:
@@ -94,25 +96,16 @@ def profile_operations(
     """
     if repeats < 1:
         raise UsageError(f"{repeats} repeats", remedy="take 1 or more")
-    whole = (capture.operations[0].offset if len(capture.operations) else 0, len(capture.top_level))
-    end = 0
-    if whole[1]:
-        last = capture.operations[capture.top_level[-1]]
-        end = last.offset + last.nbytes
+    whole = cut_after(capture, capture.top_level[-1]) if capture.top_level else Cut(b"", 0)
     with open_player(capture_of(capture, Cut(b"", 0)), start.device) as nothing:
         empty, name = _median(nothing, start, repeats), nothing.device_name
-    with open_player(
-        capture_of(capture, Cut(capture.data[whole[0] : end], whole[1])), start.device
-    ) as all_of_it:
+    with open_player(capture_of(capture, whole), start.device) as all_of_it:
         frame = _median(all_of_it, start, repeats)
-    times = _times(capture, start, repeats, empty, most, progress)
-    total = sum(seconds for seconds, _ in times.values())
-    events = []
-    for event, (seconds, measured) in times.items():
-        nbytes, provenance = bytes_moved(capture.operations[event])
-        share = seconds / total if total > 0 else 0.0
-        events.append(EventCost(event, seconds, share, nbytes, provenance, measured))
-    return Profile(start.device, name, repeats, frame, empty, tuple(events))
+    costs = _measure(capture, start, repeats, empty, most, progress)
+    total = sum(item.seconds for item in costs)
+    if total > 0:
+        costs = [dataclasses.replace(item, share=item.seconds / total) for item in costs]
+    return Profile(start.device, name, repeats, frame, empty, tuple(costs))
 
 
 def bytes_moved(operation: Operation) -> tuple[int | None, Provenance]:
@@ -130,30 +123,33 @@ def bytes_moved(operation: Operation) -> tuple[int | None, Provenance]:
     return nbytes, ranks[worst]
 
 
-def _times(
+def _measure(
     capture: Capture, start: Snapshot, repeats: int, empty: float, most: int, progress: Progress | None
-) -> dict[int, tuple[float, bool]]:
-    times: dict[int, tuple[float, bool]] = {}
-    known: dict[object, float] = {}
+) -> list[EventCost]:
+    costs: list[EventCost] = []
     count = len(capture.top_level)
     with Walk(capture, start.device, start) as walk:
         for step in walk.steps():
             seconds = max(_median(step.player, step.before, repeats) - empty, 0.0)
-            times[step.event] = seconds, True
-            if count > most:
-                known[_sort(capture.operations[step.event])] = seconds
+            nbytes, provenance = bytes_moved(capture.operations[step.event])
+            costs.append(EventCost(step.event, seconds, 0.0, nbytes, provenance, True))
             if progress is not None:
-                progress(len(times), count)
-            if len(times) >= most:
+                progress(len(costs), min(count, most))
+            if len(costs) >= most:
                 break
-    mean = statistics.fmean(seconds for seconds, _ in times.values()) if times else 0.0
-    for event in capture.top_level[len(times) :]:
-        times[event] = known.get(_sort(capture.operations[event]), mean), False
-    return times
-
-
-def _sort(operation: Operation) -> tuple[object, ...]:
-    return operation.kind, operation.key, operation.shape
+    if len(costs) == count:
+        return costs
+    assert isinstance(capture.operations, LazyOperations)
+    sort_of = capture.operations.label_of
+    known = {int(sort_of[item.event]): item for item in costs}
+    mean = statistics.fmean(item.seconds for item in costs) if costs else 0.0
+    for event in capture.top_level[len(costs) :]:
+        like = known.get(int(sort_of[event]))
+        if like is None:
+            costs.append(EventCost(event, mean, 0.0, None, Provenance.ASSUMED, False))
+        else:
+            costs.append(EventCost(event, like.seconds, 0.0, like.nbytes, like.provenance, False))
+    return costs
 
 
 def _median(player: Player, state: Snapshot, repeats: int) -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from replay.errors import UsageError
 from replay.graph.model import Capture, Operation, OpKind
 from replay.wrp import layout
-from replay.wrp.document import parse_header
+from replay.wrp.document import SectionEntry, parse_header
 from replay.wrp.layout import Section
 
 _HEAD = struct.Struct("<II")  # type, bytes
@@ -96,14 +96,15 @@ def capture_of(capture: Capture, cut: Cut) -> Capture:
     which keeps the file small: whoever loads it writes a state into all regions anyway.
     """
     header = parse_header(capture.data)
-    parts: dict[int, bytes] = {}
-    for entry in header.sections:
-        parts.setdefault(entry.type, capture.data[entry.offset : entry.offset + entry.nbytes])
+    entries = {entry.type: entry for entry in reversed(header.sections)}
     regions = dict(capture.regions)
     if not capture.meshes:
-        parts[Section.MEMORY] = _memory(capture)
         regions = {key: dataclasses.replace(region, data_offset=None) for key, region in regions.items()}
-    parts[Section.OPERATIONS] = struct.pack("<I", cut.count) + cut.stream
+    parts = {
+        Section.METADATA: _section(capture, entries[Section.METADATA]),
+        Section.MEMORY: _section(capture, entries[Section.MEMORY]) if capture.meshes else _memory(capture),
+        Section.OPERATIONS: struct.pack("<I", cut.count) + cut.stream,
+    }
     wanted = (Section.METADATA, Section.MEMORY, Section.OPERATIONS)
     table = layout.HEADER.itemsize
     at = table + len(wanted) * layout.SECTION.itemsize
@@ -117,8 +118,7 @@ def capture_of(capture: Capture, cut: Cut) -> Capture:
     for kind in wanted:
         data += parts[kind]
     if capture.meshes:
-        old = next(entry.offset for entry in header.sections if entry.type == Section.MEMORY)
-        moved = starts[Section.MEMORY] - old
+        moved = starts[Section.MEMORY] - entries[Section.MEMORY].offset
         regions = {
             key: dataclasses.replace(region, data_offset=region.data_offset + moved)
             if region.data_offset is not None
@@ -128,6 +128,10 @@ def capture_of(capture: Capture, cut: Cut) -> Capture:
     return dataclasses.replace(
         capture, data=bytes(data), regions=regions, operations=(), top_level=(), manifest=None
     )
+
+
+def _section(capture: Capture, entry: SectionEntry) -> bytes:
+    return capture.data[entry.offset : entry.offset + entry.nbytes]
 
 
 def _memory(capture: Capture) -> bytes:
