@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--region", metavar="NAME|ID", help="a named array, or a region's id; default: a list of all"
     )
     parser.add_argument(
+        "--type", metavar="TYPE", help="read the region as this Warp type, such as int32 or vec3f"
+    )
+    parser.add_argument(
         "--npy", metavar="OUT", type=Path, help="write the region's contents to this .npy file"
     )
     parser.add_argument(
@@ -57,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
     """Print what the region holds, and write it to a file if asked to."""
     from app.trust import require_trust
     from replay.events.replayer import EventReplayer
+    from replay.events.values import retyped, typed
     from replay.graph.open import open_capture
     from replay.players import open_player
 
@@ -68,6 +72,10 @@ def run(args: argparse.Namespace) -> int:
     regions = (
         [find_region(capture, args.region)] if args.region is not None else list(capture.regions.values())
     )
+    if args.type is not None:
+        if args.region is None:
+            raise UsageError("--type needs --region", remedy="name the region to read")
+        regions = [retyped(regions[0], args.type)]
     if args.after != -1 and not 0 <= args.after < len(capture.operations):
         raise UsageError(
             f"--after {args.after}: {capture.path.name} has {len(capture.operations)} events",
@@ -82,9 +90,10 @@ def run(args: argparse.Namespace) -> int:
             state = frame.start() if args.after == -1 else frame.after(args.after, dict(args.iteration))
             print(_title(capture, state, args.frames))
             for region in regions:
-                print(describe(region, state.region(region.id)))
+                values = typed(region, state.region_bytes(region.id))
+                print(describe(region, values))
             if args.npy is not None:
-                _save(args.npy, state.region(regions[0].id))
+                _save(args.npy, values)
     return 0
 
 
@@ -139,7 +148,7 @@ def describe(region: Region, values: np.ndarray) -> str:
     numbers = values.astype(np.uint8) if values.dtype.kind == "b" else values
     finite = numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers.reshape(-1)
     if finite.size:
-        row += f": min {finite.min():.9g}, max {finite.max():.9g}"
+        row += f": min {finite.min()!s}, max {finite.max()!s}"
     if finite.size != numbers.size:
         nan = int(np.count_nonzero(np.isnan(numbers)))
         infinite = numbers.size - finite.size - nan

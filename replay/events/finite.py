@@ -1,7 +1,8 @@
 """Which event first makes a value that is not finite, and in which cells.
 
-Only regions whose elements are floats, as far as the model knows, can be looked at. A cell that is not
-finite before the frame has no event in it that made it so; it is told apart and not counted again.
+Only regions whose elements are floats, as far as the model knows, can be looked at. Where that is a guess, a
+small negative integer would look like a NaN, so only the NaNs that processors make count there. A cell that
+is not finite before the frame has no event in it that made it so; it is told apart and not counted again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from replay.events.replayer import EventReplayer
 from replay.events.streams import Iterations
 from replay.events.values import typed
 from replay.events.walk import Walk
-from replay.graph.model import Capture, OpKind
+from replay.graph.model import Capture, OpKind, Provenance
 from replay.players.snapshot import Snapshot
 
 WALKED = 512
@@ -30,12 +31,14 @@ class NotFinite:
     Attributes:
         region: its id.
         nan, infinite: how many values are NaN, and how many infinite.
+        provenance: of the region's type: if it is not known, these may be no floats at all.
         mask: which elements hold one, of the array's shape (flat where it is not known).
     """
 
     region: int
     nan: int
     infinite: int
+    provenance: Provenance
     mask: np.ndarray
 
     @property
@@ -173,13 +176,15 @@ def _found(capture: Capture, state: Snapshot, known: _Masks) -> tuple[NotFinite,
         values = _floats(capture, state, ident)
         if values is None:
             continue
-        wrong = ~np.isfinite(values)
+        wrong = _wrong(capture, ident, values)
         if ident in known:
             wrong &= ~known[ident]
         count = int(np.count_nonzero(wrong))
         if count:
             nan = int(np.count_nonzero(np.isnan(values) & wrong))
-            found.append(NotFinite(ident, nan, count - nan, _by_element(capture, ident, wrong)))
+            provenance = capture.regions[ident].provenance
+            mask = _by_element(capture, ident, wrong)
+            found.append(NotFinite(ident, nan, count - nan, provenance, mask))
     return tuple(found)
 
 
@@ -193,8 +198,20 @@ def _floats(capture: Capture, state: Snapshot, ident: int) -> np.ndarray | None:
 def _value_mask(capture: Capture, state: Snapshot, ident: int) -> np.ndarray:
     values = _floats(capture, state, ident)
     assert values is not None
-    mask: np.ndarray = ~np.isfinite(values)
-    return mask
+    return _wrong(capture, ident, values)
+
+
+def _wrong(capture: Capture, ident: int, values: np.ndarray) -> np.ndarray:
+    """Return which scalars are not finite."""
+    wrong: np.ndarray = ~np.isfinite(values)
+    if capture.regions[ident].provenance is Provenance.KNOWN or not wrong.any():
+        return wrong
+    bits = values.view(f"u{values.dtype.itemsize}")
+    magnitude = bits & bits.dtype.type(np.iinfo(bits.dtype).max >> 1)  # without the sign
+    made = magnitude == np.array(np.nan, values.dtype).view(bits.dtype)  # x86, Arm: quiet, no payload
+    if capture.device_kind == "cuda":
+        made |= bits == np.iinfo(bits.dtype).max >> 1  # NVIDIA: all bits but the sign
+    return np.asarray(np.isinf(values) | made)
 
 
 def _by_element(capture: Capture, ident: int, wrong: np.ndarray) -> np.ndarray:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 
-from replay.graph.model import Region
+from replay.elements import ElementType
+from replay.graph.model import Provenance, Region
 
 
 def typed(region: Region, raw: np.ndarray) -> np.ndarray:
@@ -29,3 +31,17 @@ def typed(region: Region, raw: np.ndarray) -> np.ndarray:
     if region.shape is not None and math.prod(region.shape) == len(values):
         return values.reshape(*region.shape, *element.inner_shape)
     return values
+
+
+def retyped(region: Region, type_name: str) -> Region:
+    """Return a region with an element type that the user says, marked assumed.
+
+    The shape stays if the size of an element does, else it is one row of elements.
+
+    Raises:
+        ParameterError: no such type.
+    """
+    element = ElementType.named(type_name)
+    same = region.element is not None and region.element.nbytes == element.nbytes
+    shape = region.shape if same else (region.nbytes // element.nbytes,)
+    return dataclasses.replace(region, element=element, shape=shape, provenance=Provenance.ASSUMED)

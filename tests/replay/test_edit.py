@@ -47,6 +47,17 @@ def test_an_edited_scalar_equals_a_fresh_capture(launches, tmp_path):
     np.testing.assert_array_equal(_played(edited, "plane"), _played(launches, "plane"))
 
 
+def test_numbers_of_other_types(tmp_path):
+    """A double; and an integer where the file does not say that it is one."""
+    loop = open_capture(makers.record(makers.conditions, tmp_path))
+    edited = edit_scalar(loop, 2, 2, 0.1)
+    assert loop.operations[2].arguments[2].type == "float64"
+    np.testing.assert_array_equal(_played(edited, "total"), [0.1 + 0.1 + 0.1])
+    # 1.5 is a float32; the same four bytes as an integer
+    edited = edit_scalar(loop, 0, 1, 0x40000000, type="int32")
+    np.testing.assert_array_equal(_played(edited, "x"), _played(edit_scalar(loop, 0, 1, 2.0), "x"))
+
+
 def test_edits_add_up_replace_each_other_and_revert(launches):
     edits = EditList(launches)
     edits.set(Edit(0, 1, 3.0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import makers
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from replay.events.observe import observe_access
 from replay.graph.model import OpKind, Provenance
 from replay.graph.open import open_capture
 from replay.players import open_player
+from replay.players.snapshot import Snapshot
 
 
 @wp.kernel(module="events_questions")
@@ -132,6 +135,24 @@ def test_the_first_nan_in_a_loop(recorded):
         ]
         player.set("left", np.int32([2]))
         assert first_not_finite(capture, player.snapshot()) is None
+
+
+def test_integers_that_look_like_nan(recorded):
+    """-1 in a region whose type is a guess is no NaN; one that a processor makes is, or an infinity."""
+    capture = recorded["chain"]
+    ident = region(capture, "scratch")
+    assert capture.regions[ident].provenance is not Provenance.KNOWN
+    values = np.zeros(4, np.float32)
+    values.view(np.int32)[:] = -1, -77, 0x7FFFFFFF, 3
+    contents = {key: np.zeros(item.nbytes, np.uint8) for key, item in capture.regions.items()}
+    contents[ident] = values.view(np.uint8)
+    assert not_finite(capture, Snapshot("cpu", 0, contents)) == ()
+    cuda = dataclasses.replace(capture, device_kind="cuda")
+    assert [item.cells().tolist() for item in not_finite(cuda, Snapshot("cuda:0", 0, contents))] == [[[2]]]
+    with np.errstate(invalid="ignore"):
+        values[:] = np.float32(np.inf) - np.float32(np.inf), np.nan, -np.inf, 1
+    (found,) = not_finite(capture, Snapshot("cpu", 0, contents))
+    assert (found.nan, found.infinite, found.provenance) == (2, 1, capture.regions[ident].provenance)
 
 
 def test_too_fast_water_names_the_substep(frame_capture):
