@@ -60,7 +60,7 @@ class Profile:
         device, device_name: where it was measured.
         repeats: launches of each operation; the median counts.
         frame_seconds: median time of the whole frame in one launch.
-        launch_seconds: time to launch nothing, subtracted from each operation.
+        launch_seconds: shortest time to launch nothing, subtracted from each operation.
         events: by event.
     """
 
@@ -98,7 +98,8 @@ def profile_operations(
         raise UsageError(f"{repeats} repeats", remedy="take 1 or more")
     whole = cut_after(capture, capture.top_level[-1]) if capture.top_level else Cut(b"", 0)
     with open_player(capture_of(capture, Cut(b"", 0)), start.device) as nothing:
-        empty, name = _median(nothing, start, repeats), nothing.device_name
+        # the shortest one: on a busy machine a median of it may exceed what a small operation takes
+        empty, name = min(_samples(nothing, start, repeats)), nothing.device_name
     with open_player(capture_of(capture, whole), start.device) as all_of_it:
         frame = _median(all_of_it, start, repeats)
     costs = _measure(capture, start, repeats, empty, most, progress)
@@ -154,6 +155,11 @@ def _measure(
 
 def _median(player: Player, state: Snapshot, repeats: int) -> float:
     """Return the median time in s of one launch that starts from a state."""
+    return statistics.median(_samples(player, state, repeats))
+
+
+def _samples(player: Player, state: Snapshot, repeats: int) -> list[float]:
+    """Return the times in s of single launches that start from a state."""
     timed = _cuda_timer(player) if player.device.startswith("cuda") else _host_timer(player)
     samples = []
     for number in range(repeats + 1):
@@ -161,7 +167,7 @@ def _median(player: Player, state: Snapshot, repeats: int) -> float:
         seconds = timed()
         if number:  # the first launch also warms up
             samples.append(seconds)
-    return statistics.median(samples)
+    return samples
 
 
 def _host_timer(player: Player) -> Callable[[], float]:

@@ -44,7 +44,7 @@ def test_a_region_after_an_event(frame, tmp_path, capsys):
     assert saved.shape == (16, 24) and saved.dtype == np.float32
     text = capsys.readouterr().out
     assert text.startswith("after event 2, wave_solve, of frame 3\n")
-    assert f"min {wanted.min()}, max {wanted.max()}; all 384 finite" in text
+    assert f"min {wanted.min()!s}, max {wanted.max()!s}; all 384 finite" in text
     assert f"saved  {out} (float32 [16, 24])" in text
 
 
