@@ -20,6 +20,7 @@ from replay.players.snapshot import Snapshot
 _LINEAR_NBYTES = 2 << 30  # as many bytes may be looked at frame by frame; beyond that, frames are bisected
 
 _Writes = list[tuple[int, np.ndarray]]
+_NO_WRITES: _Writes = []  # one for all frames without any, which are most
 
 
 @dataclass
@@ -83,7 +84,7 @@ class FlightLog:
             if not self._stretches:
                 self._writes = []  # they are in the snapshot, and no older one needs them
             self._stretches = [*self._stretches[-1:], _Stretch(player.snapshot())]
-        self._stretches[-1].frames.append(self._writes)
+        self._stretches[-1].frames.append(self._writes or _NO_WRITES)
         self._writes = []
         self._expected = player.frames + 1
 

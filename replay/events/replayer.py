@@ -14,6 +14,7 @@ from types import TracebackType
 
 import numpy as np
 
+from replay.errors import ReplayError, UsageError
 from replay.events.streams import Cut, Iterations, capture_of, cut_after, cut_before
 from replay.events.values import typed
 from replay.graph.model import Capture
@@ -43,15 +44,29 @@ class EventState:
     note: str
     is_last: bool
     _replayer: EventReplayer = field(repr=False)
+    _frame: int = field(repr=False)
     _cut: Cut = field(repr=False)
+
+    @property
+    def player(self) -> Player:
+        """A player whose regions hold this state, to be looked at and not launched, set or kept.
+
+        It is the replayer's: another event may close it, and another frame fills it anew.
+
+        Raises:
+            ReplayError: the replayer has gone on to another frame, or was closed.
+        """
+        if self._frame != self._replayer.start_state.number:
+            raise ReplayError("this state is of an earlier frame", remedy="ask for the event again")
+        return self._replayer._run(self._cut)
 
     def region_bytes(self, region: int) -> np.ndarray:
         """Return a copy of a region's contents as uint8.
 
         Raises:
-            ReplayError: no such region, or the frame's start was changed or the replayer closed since.
+            ReplayError: no such region, or as for `player`.
         """
-        return self._replayer._run(self._cut).region_bytes(region)
+        return self.player.region_bytes(region)
 
     def region(self, region: int) -> np.ndarray:
         """Return a copy of a region's contents in its element type and shape, as far as these are known."""
@@ -64,11 +79,11 @@ class EventState:
         Raises:
             ParameterError: unknown name.
         """
-        return self._replayer._run(self._cut).get(name)
+        return self.player.get(name)
 
     def snapshot(self) -> Snapshot:
         """Return the contents of all regions."""
-        return self._replayer._run(self._cut).snapshot()
+        return self.player.snapshot()
 
 
 @dataclass
@@ -98,6 +113,7 @@ class EventReplayer:
         self.device = device
         self._start = start
         self._opener = opener
+        self._closed = False
         self._loaded: OrderedDict[tuple[bytes, int], _Loaded] = OrderedDict()
         self._conditions: dict[tuple[bytes, int, int, int], int] = {}
         self._nbytes = sum(region.nbytes for region in capture.regions.values())
@@ -119,7 +135,9 @@ class EventReplayer:
 
     def start(self) -> EventState:
         """Return the state at the start of the frame."""
-        return EventState(None, True, "", len(self.capture.operations) == 0, self, Cut(b"", 0))
+        return EventState(
+            None, True, "", len(self.capture.operations) == 0, self, self._start.number, Cut(b"", 0)
+        )
 
     def after(self, event: int, iterations: Iterations | None = None) -> EventState:
         """Return the state right after an event.
@@ -138,6 +156,34 @@ class EventReplayer:
         """Return the state right before an event, which is that after the one before; see `after`."""
         return self._state(event, cut_before(self.capture, event, iterations))
 
+    def iterations_of(self, loop: int, iterations: Iterations | None = None, most: int = 4096) -> int:
+        """Return how many iterations of a WHILE run in this frame; `most` means so many or more.
+
+        Args:
+            loop: the event of the WHILE.
+            iterations: for loops around it, see `after`.
+            most: where counting ends.
+
+        Raises:
+            UsageError: no such event, or it is no WHILE.
+            ReplayError: the operations up to it cannot be loaded or launched.
+        """
+        children = self.capture.operations[loop].children if 0 <= loop < len(self.capture.operations) else ()
+        if not children or self.capture.operations[children[0]].branch != "body":
+            raise UsageError(f"event {loop} of {self.capture.path.name} is no WHILE with a body")
+
+        def runs(turn: int) -> bool:
+            return self.after(children[0], {**(iterations or {}), loop: turn}).ran
+
+        low, high = 0, 1  # iteration `low` runs, iteration `high` does not
+        while high <= most and runs(high):
+            low, high = high, 2 * high
+        high = min(high, most + 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if runs(middle) else (low, middle)
+        return low
+
     def _state(self, event: int, cut: Cut) -> EventState:
         last = bool(self.capture.top_level) and event == self.capture.top_level[-1]
         for condition in cut.conditions:
@@ -155,7 +201,7 @@ class EventReplayer:
             return EventState(
                 event, False, f"{note}; the state is that before it", False, self, condition.before
             )
-        return EventState(event, True, cut.note, last, self, cut)
+        return EventState(event, True, cut.note, last, self, self._start.number, cut)
 
     def _condition(self, before: Cut, region: int, offset: int) -> int:
         key = (before.stream, before.count, region, offset)
@@ -166,6 +212,8 @@ class EventReplayer:
 
     def _run(self, cut: Cut) -> Player:
         """Return a player whose regions hold the state after a cut stream."""
+        if self._closed:
+            raise ReplayError("the event replayer is closed", remedy="make another one")
         key = (cut.stream, cut.count)
         loaded = self._loaded.get(key)
         if loaded is None:
@@ -190,6 +238,7 @@ class EventReplayer:
 
     def close(self) -> None:
         """Release all loaded prefixes. A second call does nothing."""
+        self._closed = True
         while self._loaded:
             _, loaded = self._loaded.popitem()
             loaded.player.close()

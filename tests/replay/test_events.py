@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import toy
 
-from replay.errors import UsageError
+from replay.errors import ReplayError, UsageError
 from replay.events.replayer import EventReplayer
 from replay.graph.model import Capture, OpKind
 from replay.graph.open import open_capture
@@ -141,6 +141,33 @@ def test_inside_a_while_and_an_if(conditions):
         player.set("flag", [0])
         frame.restart(player.snapshot())
         assert not seen(4)[0].ran and seen(5)[0].ran and seen(5)[1:] == (2, 0.25, 4.5)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, 8, 11])
+def test_iterations_are_counted(conditions, count):
+    with open_player(conditions) as player, EventReplayer.of_player(player) as frame:
+        player.set("left", [count])
+        frame.restart(player.snapshot())
+        assert frame.iterations_of(1) == count
+        assert frame.iterations_of(1, most=4) == min(count, 4)
+        with pytest.raises(UsageError, match=r"event 3 of conditions\.wrp is no WHILE"):
+            frame.iterations_of(3)
+
+
+def test_the_player_of_a_state_holds_it(frame_capture):
+    with open_player(frame_capture) as player, EventReplayer.of_player(player) as frame:
+        state = frame.after(2)
+        shown = state.player
+        np.testing.assert_array_equal(np.asarray(shown.view("heights")), state.parameter("heights"))
+        before = shown.revision
+        player.set("mouse_pos", [[9.0, 7.0]])
+        frame.restart(player.snapshot())
+        with pytest.raises(ReplayError, match="of an earlier frame"):
+            state.parameter("heights")
+        assert frame.after(2).player is shown and shown.revision > before
+        frame.close()
+        with pytest.raises(ReplayError, match="the event replayer is closed"):
+            frame.after(2).parameter("heights")
 
 
 def test_events_and_iterations_that_are_none(conditions):
