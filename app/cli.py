@@ -20,6 +20,7 @@ from replay.errors import RipplescopeError, UsageError
 COMMANDS = {
     "capture": "record the wave frame into a .wrp with its manifest",
     "inspect": "explain what a .wrp holds, without running it",
+    "diff": "tell what differs between two captures",
     "state": "show what an array holds right after an event",
     "profile": "show what each event costs",
     "check": "compare the eager loop, the live graph and the loaded graph",
