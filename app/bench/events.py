@@ -24,7 +24,7 @@ class EventsPart(Part):
         from replay.graph.open import open_capture
         from replay.players import open_player
 
-        settings = FrameSettings()
+        settings = FrameSettings(solver="reference")  # every substep is an event
         case = f"{settings.width}x{settings.height}"
         plan.say(f"{self.name} {case}")
         capture = open_capture(record_frame(settings, plan.folder / "events", plan.device))

@@ -199,7 +199,13 @@ class EventReplayer:
                     f"event {event} does not run: the IF of event {condition.event} takes its {other} branch"
                 )
             return EventState(
-                event, False, f"{note}; the state is that before it", False, self, condition.before
+                event,
+                False,
+                f"{note}; the state is that before it",
+                False,
+                self,
+                self._start.number,
+                condition.before,
             )
         return EventState(event, True, cut.note, last, self, self._start.number, cut)
 

@@ -20,10 +20,11 @@ from replay.players import open_player
 
 
 @pytest.fixture(scope="module")
-def frame(frame_path):
+def frame(frame_of):
     """A wave frame of 24 x 16 cells, 5 events, that this installation vouches for."""
-    remember_recorded(frame_path)
-    return frame_path
+    path = frame_of(solver="reference")
+    remember_recorded(path)
+    return path
 
 
 def test_a_region_after_an_event(frame, tmp_path, capsys):
@@ -68,7 +69,7 @@ def test_a_type_that_the_user_says(frame, tmp_path, capsys):
 
 def test_carry_pairs_are_told(frame_of, capsys):
     """With 3 substeps the newest heights are copied back after the last event."""
-    path = frame_of(substeps=3)
+    path = frame_of(substeps=3, solver="reference")
     remember_recorded(path)
     assert main(["state", str(path), "--after", "3", "--region", "heights_out"]) == 0
     note = "note: this is before the carry pairs, heights_out to heights, heights_prev_out to heights_prev"
@@ -104,7 +105,7 @@ def test_what_state_refuses(frame, arguments, why, capsys):
 
 def test_strangers_are_not_replayed_without_trust(frame_of, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("app.trust._is_terminal", lambda: False)
-    path = frame_of(substeps=2)
+    path = frame_of(substeps=2, solver="reference")
     for command in (["state", str(path), "--after", "0"], ["profile", str(path)]):
         assert main(command) == 2
         assert "was not recorded here" in capsys.readouterr().err

@@ -8,7 +8,14 @@ import toy
 
 from replay.events import flight
 from replay.events.flight import FlightLog
+from replay.graph.open import open_capture
 from replay.players import open_player
+
+
+@pytest.fixture(scope="module")
+def frame_capture(frame_of):
+    """A wave frame of 24 x 16 cells whose every substep is a launch: 1 displace, 4 solve."""
+    return open_capture(frame_of(solver="reference"))
 
 
 def _play(player, log, frames):

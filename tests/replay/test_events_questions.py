@@ -79,6 +79,12 @@ def recorded(tmp_path_factory):
     return {maker.__name__: open_capture(makers.record(maker, folder)) for maker in (chain, loop)}
 
 
+@pytest.fixture(scope="module")
+def frame_capture(frame_of):
+    """A wave frame of 24 x 16 cells whose every substep is a launch: 1 displace, 4 solve."""
+    return open_capture(frame_of(solver="reference"))
+
+
 def region(capture, name):
     return next(binding.region for binding in capture.bindings if binding.name == name)
 
@@ -239,7 +245,7 @@ def test_an_edit_that_makes_a_nan_is_found(recorded):
 
 @pytest.mark.gpu
 def test_questions_on_cuda(frame_of):
-    capture = open_capture(frame_of(device="cuda"))
+    capture = open_capture(frame_of(device="cuda", solver="reference"))
     with open_player(capture) as player:
         player.set("mouse_pos", [[9.0, 7.0]])
         profile = profile_operations(capture, player.snapshot(), 5)
