@@ -19,7 +19,7 @@ from app.applog import Level, LogHandler
 from app.controls import handle_canvas, handle_events, water_viewport
 from app.gl_platform import GL
 from app.headless import plan_pushes
-from app.scene import Scene, device_text
+from app.scene import Scene
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
@@ -62,6 +62,8 @@ def run_app(
     params: Mapping[str, tuple[float, ...]] | None = None,
     headless: HeadlessPlan | None = None,
     prefer: str | None = None,
+    trust: bool = False,
+    free_run: bool = False,
     clock: Clock = time.perf_counter,
 ) -> int:
     """Open a capture in a window and run until the user ends it, or carry out a headless plan.
@@ -74,6 +76,8 @@ def run_app(
         params: values by name.
         headless: what to do without a display.
         prefer: the way for heights from CUDA: `auto`, `interop`, `shared` or `copy`.
+        trust: replay a capture that nobody has vouched for without a question.
+        free_run: one launch a frame, as fast as frames can be drawn; does not wait for the display.
         clock: wall time in seconds.
 
     Returns:
@@ -99,7 +103,10 @@ def run_app(
             open_window(size, "Ripplescope", headless=headless is not None, vsync=vsync)
         )
         app = App(window, settings, device=device, config=config)
-        app.prefer = prefer
+        app.prefer, app.trust, app.asks = prefer, trust, headless is None
+        app.vsync = vsync
+        if free_run:
+            app.set_free_run(True)
         stack.callback(app.close)
         handler = LogHandler(app.log)
         logging.getLogger().addHandler(handler)
@@ -172,30 +179,39 @@ def handle_input(app: App, gui: Gui | None, events: list[Event]) -> None:
     handle_events(app, events, typing=gui is not None and gui.takes_keys)
     handle_canvas(app)
     app.do_later()
+    app.attempt(app.poll_question)
+    app.poll_lab()
 
 
 def upload(app: App) -> None:
     """Give the player the values that the user changed."""
-    if app.scene is not None:
+    if app.scene is not None and app.scene.player is not None and not _is_busy(app):
         app.scene.editor.upload(app.scene.player)
 
 
 def launch(app: App, now: float | None, count: int) -> int:
     """Launch what is due at wall time `now`, or `count` times without a time; return how often."""
-    scene = app.scene
-    if scene is None:
+    scene, lab = app.scene, app.lab
+    if scene is None or scene.player is None or lab is None:
+        return 0
+    due = scene.clock.due(now) if now is not None and not lab.resting else 0
+    if lab.resting:
+        if now is not None and lab.frame.advance(now):
+            lab.selection.select_event(lab.frame.event)
         return 0
     if now is not None:
-        count = scene.clock.due(now)
+        count = due
     else:
         scene.clock.simulated += count * scene.clock.step
     try:
         for segment in app.push.segments(count):
             scene.push(segment)
             app.touched |= segment is not None
+            lab.before_launch()
             scene.player.launch()
-        if count and scene.check_finite(app.frame):
+        if count and not scene.not_finite and scene.check_finite(app.frame):
             scene.clock.paused = True
+            lab.find_not_finite()
     except Exception:
         scene.clock.paused = True  # or it would fail with every frame
         raise
@@ -203,9 +219,34 @@ def launch(app: App, now: float | None, count: int) -> int:
 
 
 def transfer(app: App) -> None:
-    """Bring the heights to OpenGL."""
-    if app.transfer is not None:
+    """Bring the heights to OpenGL: those of the state after an event while a frame is looked into."""
+    if app.transfer is None or _is_busy(app):
+        return
+    if app.lab is not None and app.lab.frame.looking:
+        show_inside(app)
+    else:
         app.transfer.update()
+
+
+def show_inside(app: App) -> None:
+    """Upload the height field after the chosen event, if it is another one than before."""
+    assert app.lab is not None and app.scene is not None and app.scene.grid is not None
+    frame = app.lab.frame
+    if app.inside is None:
+        from app.view.transfer import ArrayTransfer
+
+        app.inside = ArrayTransfer(app.scene.grid)
+        app.inside_revision = -1
+    if app.inside_revision != frame.revision:
+        app.inside_revision = frame.revision
+        heights = frame.heights()
+        if heights is not None:
+            app.inside.upload(heights)
+
+
+def _is_busy(app: App) -> bool:
+    """Whether work in the background has the device, so that the live player must not be touched."""
+    return app.lab is not None and app.lab.job is not None
 
 
 def settle(app: App, launches: int, seconds: float) -> None:
@@ -228,7 +269,24 @@ def draw_water(app: App, gui: Gui | None) -> None:
         app.water.options.marker_radius = float(radius[0])
     if gui is not None:
         app.water.options.deck = gui.palette.deck
-    app.water.draw(app.transfer.texture, app.camera, water_viewport(app), app.push.cell)
+    looking = app.lab is not None and app.lab.frame.looking and app.inside is not None
+    texture = app.inside.texture if looking else app.transfer.texture
+    into = app.window.framebuffer, app.window.framebuffer_size
+    app.water.draw(texture, app.camera, water_viewport(app), app.push.cell, into)
+    if not looking:
+        stop_if_not_finite(app)
+
+
+def stop_if_not_finite(app: App) -> None:
+    """Pause when the view saw heights that are not finite, unless the water was reset since."""
+    assert app.water is not None and app.scene is not None and app.lab is not None
+    scene = app.scene
+    if app.resets_seen != scene.resets:
+        app.resets_seen = scene.resets
+        app.water.forget_not_finite()
+    if app.water.not_finite and not scene.not_finite:
+        scene.not_finite = scene.clock.paused = True
+        app.lab.find_not_finite()
 
 
 def draw_panels(app: App, gui: Gui | None, desk: Desk | None, now: float, *, every_frame: bool) -> None:
@@ -281,8 +339,8 @@ def open_first(app: App, path: Path | None, params: Mapping[str, tuple[float, ..
 
         path = demo_capture(FrameSettings(), app.device)
     app.open(path)
-    assert app.scene is not None
-    set_values(app.scene, params)
+    if app.scene is not None and app.scene.player is not None:
+        set_values(app.scene, params)
 
 
 def set_values(scene: Scene, params: Mapping[str, tuple[float, ...]]) -> None:
@@ -312,8 +370,7 @@ def look_around(app: App) -> None:
         return
     scene.look_at_disk()
     grid = f"{scene.grid.width}×{scene.grid.height} · " if scene.grid is not None else ""
-    device = device_text(scene.player.device, scene.player.device_name)
-    app.window.set_title(f"{scene.name} · {grid}{device} · {app.times.rate:.0f} fps · Ripplescope")
+    app.window.set_title(f"{scene.name} · {grid}{scene.device_text} · {app.times.rate:.0f} fps · Ripplescope")
     shader_error = app.water.shader_error if app.water is not None else None
     if shader_error is not None and str(shader_error) != app.shader_complaint:
         app.fail(shader_error)

@@ -28,12 +28,17 @@ _FINITE_CHECK_CELLS = 1 << 18
 """Grids up to this size are checked for numbers that are not finite with every frame."""
 
 
+_COPIED_NBYTES = 4096
+
+
 @dataclass
 class Scene:
     """What is replayed.
 
     Attributes:
-        capture, player: the opened file.
+        capture: the opened file.
+        player: what replays it; None where it is only looked at.
+        blocked: why there is no player, empty if there is one.
         grid: the height field's cells, None if the capture has none.
         heights, pointer, pointer_from: names of arrays, None where there is no such array.
         editor: the parameters.
@@ -41,10 +46,11 @@ class Scene:
         stamp: modification time and size of the file when it was opened.
         changed_on_disk: whether the file is another one by now.
         not_finite: whether the heights are known to hold a NaN or an infinity.
+        resets: how often the water was reset.
     """
 
     capture: Capture
-    player: Player
+    player: Player | None
     grid: Grid | None
     heights: str | None
     pointer: str | None
@@ -54,6 +60,25 @@ class Scene:
     stamp: tuple[int, int]
     changed_on_disk: bool = False
     not_finite: bool = False
+    resets: int = 0
+    blocked: str = ""
+    watched: tuple[str, ...] = ()
+
+    @classmethod
+    def of_capture(cls, capture: Capture, blocked: str) -> Scene:
+        """Return the scene of a capture that is not replayed, for the reason given: nothing of it runs."""
+        return cls(
+            capture=capture,
+            player=None,
+            grid=None,
+            heights=None,
+            pointer=None,
+            pointer_from=None,
+            editor=ParameterEditor({}, {}),
+            clock=SimulationClock(1.0 / DEFAULT_FRAME_RATE),
+            stamp=file_stamp(capture.path),
+            blocked=blocked,
+        )
 
     @classmethod
     def of_player(cls, player: Player) -> Scene:
@@ -78,7 +103,13 @@ class Scene:
             editor=ParameterEditor.of_player(player),
             clock=SimulationClock(1.0 / rate),
             stamp=file_stamp(capture.path),
+            watched=_watched(player, heights if grid is not None else None),
         )
+
+    @property
+    def device_text(self) -> str:
+        """Where it is replayed, for people."""
+        return device_text(self.player.device, self.player.device_name) if self.player else "not replayed"
 
     @property
     def name(self) -> str:
@@ -92,7 +123,7 @@ class Scene:
 
     def push(self, segment: Segment | None) -> None:
         """Say what the next launch pushes."""
-        if self.pointer is None:
+        if self.pointer is None or self.player is None:
             return
         before, here = segment if segment is not None else (NOWHERE, NOWHERE)
         self.player.set(self.pointer, np.asarray([here], np.float32))
@@ -101,31 +132,34 @@ class Scene:
 
     def reset_water(self) -> None:
         """Rewrite what the file holds, but keep what the user set."""
+        if self.player is None:
+            return
         self.player.reset()
         self.editor.touch_all()
         self.clock.restart()
         self.not_finite = False
+        self.resets += 1
 
     def height_at(self, cell: tuple[float, float]) -> float | None:
         """Return the height of a cell in m where reading it costs nothing: on the CPU."""
-        if self.heights is None or self.grid is None or not self.player.device.startswith("cpu"):
+        player = self.player
+        if self.heights is None or self.grid is None or player is None or not player.device.startswith("cpu"):
             return None
         column = min(max(round(cell[0]), 0), self.grid.width - 1)
         row = min(max(round(cell[1]), 0), self.grid.height - 1)
-        return float(self.player.view(self.heights)[row, column])
+        return float(player.view(self.heights)[row, column])
 
     def check_finite(self, frame: int) -> bool:
-        """Return whether the heights hold a number that is not finite; looks only as often as is cheap."""
-        if self.heights is None or self.grid is None or self.not_finite:
+        """Return whether a watched array holds a value that is not finite; looks as often as is cheap."""
+        if self.player is None or self.not_finite:
             return self.not_finite
         on_cpu = self.player.device.startswith("cpu")
-        cells = self.grid.width * self.grid.height
+        if not on_cpu and self.heights is not None:
+            return False  # nothing is fetched from a GPU for this: the view looks, there
+        cells = sum(self.player.parameters[name].nbytes // 4 for name in self.watched)
         every = 1 if on_cpu and cells <= _FINITE_CHECK_CELLS else 120
         if frame % every == 0:
-            heights = self.player.view(self.heights) if on_cpu else self.player.get(self.heights)
-            # A sum is finite only if all its terms are; it may overflow only where the water has long left.
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.not_finite = not np.isfinite(np.sum(heights))
+            self.not_finite = not all(_is_finite(self.player, name) for name in self.watched)
         return self.not_finite
 
     def look_at_disk(self) -> None:
@@ -135,7 +169,8 @@ class Scene:
 
     def close(self) -> None:
         """Release the player."""
-        self.player.close()
+        if self.player is not None:
+            self.player.close()
 
     def __enter__(self) -> Scene:
         return self
@@ -147,22 +182,27 @@ class Scene:
 
 
 def open_scene(path: Path, device: str, drawing: Callable[[], str | None] | None = None) -> Scene:
-    """Open and load a capture.
+    """Open and load a capture; arguments and errors as for `load_scene`, and CaptureFileError."""
+    from replay.graph.open import open_capture
+
+    return load_scene(open_capture(path), device, drawing)
+
+
+def load_scene(capture: Capture, device: str, drawing: Callable[[], str | None] | None = None) -> Scene:
+    """Load an opened capture.
 
     Args:
-        path: the `.wrp` file.
+        capture: its code runs, so it must be trusted.
         device: as for `open_player`.
         drawing: tells the CUDA device that draws, None for none; it is taken where the user leaves the
             choice, for heights need not leave it then. Asked only for a capture for CUDA.
 
     Raises:
-        CaptureFileError: it cannot be read.
         ReplayError, DeviceError: it cannot be replayed here.
     """
-    from replay.graph.open import open_capture
     from replay.players import open_player
 
-    capture, player = open_capture(path), None
+    player = None
     if capture.device_kind == "cuda" and device in ("auto", "cuda") and drawing is not None:
         preferred = drawing()
         if preferred is not None:
@@ -198,6 +238,28 @@ def _find_heights(specs: Mapping[str, ParameterSpec]) -> str | None:
         if any(spec.name == name for spec in fields):
             return name
     return max(fields, key=lambda spec: spec.nbytes).name if fields else None
+
+
+def _watched(player: Player, heights: str | None) -> tuple[str, ...]:
+    """Return the named arrays of floats that are finite now, one name a region; the height field first.
+
+    What only the user writes is left out where the manifest says so: the editor keeps it finite.
+    """
+    names: dict[int, str] = {}
+    for name in ([heights] if heights is not None else []) + list(player.parameters):
+        spec = player.parameters[name]
+        if spec.element.scalar.kind == "f" and not spec.editable:
+            names.setdefault(spec.region, name)
+    return tuple(name for name in names.values() if _is_finite(player, name))
+
+
+def _is_finite(player: Player, name: str) -> bool:
+    # A view is written anew with every value; so small arrays, such as the pointer, are copied.
+    large = player.parameters[name].nbytes > _COPIED_NBYTES
+    values = player.view(name) if large and player.device.startswith("cpu") else player.get(name)
+    # A sum is finite only if all its terms are; it may overflow only where the values have long left.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.sum(values)))
 
 
 def _is_field(spec: ParameterSpec) -> bool:

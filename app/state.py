@@ -13,20 +13,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from app.applog import AppLog, Level
+from app.lab.lab import Lab
+from app.opening import Answer, TrustQuestion
 from app.presets import Preset, load_presets
 from app.recapture import FrameRequest, Recapture
 from app.resources import resource
-from app.scene import Scene, open_scene
+from app.scene import Scene, load_scene
 from app.settings import Settings, save_settings
 from app.simclock import FrameTimes
 from app.touch import PushPath
 from app.view.camera import OrbitCamera
 from app.window import Window
-from replay.errors import RipplescopeError
+from replay.errors import DeviceError, ReplayError, RipplescopeError, TrustError
 
 if TYPE_CHECKING:
-    from app.view.transfer import HeightTransfer
+    from app.view.transfer import ArrayTransfer, HeightTransfer
     from app.view.water import WaterView
+    from replay.graph.model import Capture
 
 Result = TypeVar("Result")
 Rect = tuple[float, float, float, float]
@@ -67,11 +70,17 @@ class App:
         config: the user's configuration folder; None neither reads nor writes one.
 
     Attributes:
+        inside, inside_revision: the heights after an event, and which state that is.
         scene, water, transfer: what is replayed and how it reaches the screen; None while nothing is open.
         prefer: the way for heights from CUDA that is asked for, as for `open_transfer`.
+        lab: what is known of the scene's capture and done to it; None while nothing is open.
+        trust: whether captures that nobody has vouched for may run, as with `--trust`.
+        asks: whether the window can ask; else such a capture is refused.
+        question: a capture that waits for the answer.
+        free_run: one launch a frame without a look at the clock; `set_free_run` changes it.
         message: the text of the error popup, empty for none.
         notice: a short text in the status bar.
-        selected: the selected operation's event number.
+        focused: the parameter whose widget is to be shown next, empty for none.
         closed_panels: titles of panels that are not shown.
         framed: the water's place in the window for which the view frames the grid, None once it was moved.
         touched: whether the water was pushed before, so that nobody needs to be told how.
@@ -91,9 +100,15 @@ class App:
         self.scene: Scene | None = None
         self.water: WaterView | None = None
         self.transfer: HeightTransfer | None = None
+        self.inside: ArrayTransfer | None = None
+        self.inside_revision = -1
+        self.lab: Lab | None = None
+        self.trust = self.asks = False
+        self.question: TrustQuestion | None = None
+        self.focused = ""
+        self.find_asked = self.go_to_asked = False
         self.message = ""
         self.notice = self.shader_complaint = ""
-        self.selected: int | None = None
         self.panels_shown = True
         self.closed_panels = set(settings.hidden_panels)
         self.help_asked = self.open_asked = self.close_popups_asked = False
@@ -102,12 +117,24 @@ class App:
         self.framed: Rect | None = None
         self.quitting = False
         self.vsync = True
+        self.free_run = False
         self.frame = 0
+        self.resets_seen = 0
         self.recapture: Recapture | None = None
         self.presets: list[Preset] = []
         self.preset: str = ""
         self._later: list[Callable[[], None]] = []
         self.reload_presets()
+
+    @property
+    def selected(self) -> int | None:
+        """The selected event."""
+        return self.lab.selection.event if self.lab is not None else None
+
+    @selected.setter
+    def selected(self, event: int | None) -> None:
+        if self.lab is not None:
+            self.lab.selection.select_event(event)
 
     # Errors and messages
 
@@ -152,29 +179,126 @@ class App:
     def open(self, path: Path, *, keep_view: bool = False) -> None:
         """Open a capture in place of the present one, which stays if that fails.
 
+        A capture with blocking faults is only looked at, and so is one that nobody has vouched for until the
+        user has answered.
+
         Args:
             path: the `.wrp` file.
             keep_view: keep the camera and the values that the user changed.
 
         Raises:
-            RipplescopeError: it cannot be opened or drawn.
+            RipplescopeError: it cannot be opened or drawn; or loaded, where no window shows the rest.
         """
+        from app.trust import is_trusted, require_trust
+        from replay.graph.open import open_capture
+
+        capture = open_capture(path)
+        self.forget_question()
+        if self.asks and capture.blocking_faults:
+            fault = capture.blocking_faults[0]
+            self._look_at(capture, f"{fault.where}: {fault.what}")
+            self.tell(f"{path.name} cannot be replayed; the Problems panel says why", Level.WARNING)
+            return
+        if self.asks and not is_trusted(capture):
+            self._look_at(capture, "it is not trusted yet")
+            self.question = TrustQuestion.of(capture, keep_view=keep_view)
+            if self.trust:
+                self.answer(Answer.ONCE)
+            return
+        require_trust(capture, self.trust, self.device)
+        self._load(capture, keep_view=keep_view)
+
+    def answer(self, answer: Answer) -> None:
+        """Take the user's answer to the question whether the capture may run."""
+        if self.question is None:
+            return
+        try:
+            self.question.say(answer, self.device)
+        except RipplescopeError:
+            self.question = None
+            raise
+        if answer is Answer.NO:
+            self.question = None
+            self.tell(f"{self.scene.name if self.scene else 'the capture'} is only looked at")
+
+    def poll_question(self) -> None:
+        """Load the capture that the user vouched for once its trial run went well."""
+        if self.question is None:
+            return
+        try:
+            if not self.question.poll():
+                return
+        except TrustError as error:
+            self.question = None
+            if self.scene is not None and self.scene.player is None:
+                self.scene.blocked = error.what
+            raise
+        question, self.question = self.question, None
+        self._load(question.capture, keep_view=question.keep_view)
+
+    def ask_again(self) -> None:
+        """Ask once more about a capture that is only looked at."""
+        if self.scene is not None and self.scene.player is None and not self.scene.capture.blocking_faults:
+            self.question = TrustQuestion.of(self.scene.capture, keep_view=True)
+
+    def forget_question(self) -> None:
+        """Drop a question that waits for its answer, and end its trial run."""
+        if self.question is not None:
+            self.question.cancel()
+            self.question = None
+
+    def _look_at(self, capture: Capture, reason: str) -> None:
+        self.show(Scene.of_capture(capture, reason))
+        self.settings.remember(capture.path)
+        self.save_settings()
+
+    def _load(self, capture: Capture, *, keep_view: bool) -> None:
         from app.view.cuda_gl.device import cuda_device_of_gl
 
-        scene = open_scene(path, self.device, cuda_device_of_gl)
+        try:
+            scene = load_scene(capture, self.device, cuda_device_of_gl)
+        except (DeviceError, ReplayError) as error:
+            if self.asks:  # there is much to see without a replay
+                self._look_at(capture, error.what)
+            raise
         try:
             self.show(scene, keep_view=keep_view)
         except BaseException:
             scene.close()
             raise
-        self.settings.remember(path)
+        self.settings.remember(capture.path)
         self.save_settings()
-        self.tell(f"opened {path.name} on {scene.player.device_name}")
+        self.tell(f"opened {capture.path.name} on {scene.device_text}")
+
+    def play(self, capture: Capture) -> None:
+        """Replay an edited copy of the open capture from the present state on.
+
+        Raises:
+            RipplescopeError: it cannot be loaded; then the one before goes on.
+        """
+        from app.view.transfer import open_transfer
+        from replay.players.swap import swap_player
+
+        scene, lab = self.scene, self.lab
+        if scene is None or scene.player is None or lab is None:
+            return
+        had_transfer = self.transfer is not None
+        if self.transfer is not None:
+            self.transfer.close()
+            self.transfer = None
+        try:
+            scene.player = swap_player(scene.player, capture)
+            lab.attach()
+        finally:
+            if had_transfer and scene.grid is not None and scene.heights is not None:
+                self.transfer = open_transfer(scene.player, scene.grid, scene.heights, self.prefer)
+        if lab.frame.looking:
+            lab.frame.look(lab.frame.event)
 
     def show(self, scene: Scene, *, keep_view: bool = False) -> None:
         """Show a scene in place of the present one, and own it from then on."""
         water = transfer = None
-        if scene.grid is not None and scene.heights is not None:
+        if scene.grid is not None and scene.heights is not None and scene.player is not None:
             from app.view.transfer import open_transfer
             from app.view.water import WaterView
 
@@ -189,12 +313,14 @@ class App:
             for message in scene.editor.adopt(old.editor):
                 self.log.add(message, Level.WARNING)
             scene.clock.speed, scene.clock.paused = old.clock.speed, old.clock.paused
+        scene.clock.free_run = self.free_run
         if water is not None and old_water is not None:
             water.options = old_water.options
         self._close_scene()
         self.scene, self.water, self.transfer = scene, water, transfer
+        self.lab = Lab(scene)
         self.push = PushPath()
-        self.selected = None
+        self.resets_seen = 0
         self.preset = ""
         if not keep_view:
             self.frame_view()
@@ -207,6 +333,14 @@ class App:
         if self.scene is not None and self.scene.grid is not None:
             _, _, width, height = self.canvas.rect
             self.camera.frame_grid(self.scene.grid, width / max(height, 1.0))
+
+    def set_free_run(self, wanted: bool) -> None:
+        """Launch once a frame, as fast as frames can be drawn, or follow the wall clock again."""
+        self.free_run = wanted
+        self.window.set_vsync(self.vsync and not wanted)
+        if self.scene is not None:
+            self.scene.clock.free_run = wanted
+        self.notice = "free run: one launch a frame" if wanted else "simulated time follows the clock"
 
     def reload(self) -> None:
         """Open the present file again, with the camera and the user's values as they are."""
@@ -275,9 +409,25 @@ class App:
         if self.recapture is not None:
             self.recapture.cancel()
             self.recapture = None
+        self.forget_question()
         self._close_scene()
 
+    def poll_lab(self) -> None:
+        """Take over what work in the background has found, and go on with a frame that is played."""
+        lab = self.lab
+        if lab is None:
+            return
+        lab.poll()
+        if lab.job is None:
+            lab.frame.refresh()
+
     def _close_scene(self) -> None:
+        if self.lab is not None:
+            self.lab.close()
+            self.lab = None
+        if self.inside is not None:
+            self.inside.close()
+            self.inside = None
         if self.water is not None:
             self.water.close()
         if self.transfer is not None:

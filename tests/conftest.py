@@ -69,8 +69,12 @@ def frame_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def frame_path(frame_of: Callable[..., Path]) -> Path:
-    """Return a wave frame of 24 x 16 cells and 4 substeps on the CPU."""
-    return frame_of()
+    """Return a wave frame of 24 x 16 cells and 4 substeps on the CPU, which the app replays unasked."""
+    from app.trust import remember_recorded
+
+    path = frame_of()
+    remember_recorded(path)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -55,6 +55,8 @@ class MenuBar:
             _item(app, "Step one frame", Action.STEP)
             _item(app, "Slower", Action.SLOWER)
             _item(app, "Faster", Action.FASTER)
+            if imgui.menu_item_simple("Free run: one launch a frame", "", app.free_run):
+                app.set_free_run(not app.free_run)
             imgui.separator()
             _item(app, "Reset the water", Action.RESET_WATER)
             imgui.end_menu()

@@ -10,7 +10,6 @@ from imgui_bundle import icons_fontawesome_6 as fa
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.widgets import Kept, byte_text, caption, elided
-from app.scene import device_text
 from app.simclock import Stage
 from app.state import App
 
@@ -107,9 +106,13 @@ class PerformancePanel:
         facts = [("OpenGL", app.window.gl_renderer)]
         if scene is not None:
             clock = scene.clock
-            facts.insert(0, ("Device", device_text(scene.player.device, scene.player.device_name)))
+            facts.insert(0, ("Device", scene.device_text))
             facts.append(("Graph", f"{len(scene.capture.top_level)} operations a launch"))
-            facts.append(("Real time", f"×{clock.real_time_factor * clock.speed:.2f} of ×{clock.speed:g}"))
+            if clock.free_run:
+                facts.append(("Real time", f"×{clock.pace:.3g}, free run: one launch a frame"))
+            else:
+                asked = f"×{clock.real_time_factor * clock.speed:.2f} of ×{clock.speed:g}"
+                facts.append(("Real time", asked))
         if app.transfer is not None:
             facts.insert(2, ("Transfer", f"{app.transfer.path}: {app.transfer.reason}"))
         facts.append(("Memory", _memory_text()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.widgets import Kept, right_align
-from app.scene import device_text
 from app.state import App
 
 _FLAGS = (
@@ -51,7 +50,7 @@ class StatusBar:
                 str(self._place.get((column, row, millimetres), lambda: _place(column, row, millimetres)))
             )
         if scene is not None:
-            parts.append(device_text(scene.player.device, scene.player.device_name))
+            parts.append(scene.device_text)
         rate = round(app.times.rate)
         parts.append(str(self._rate.get(rate, lambda: f"{rate} fps")))
         return "     ".join(parts)

@@ -9,6 +9,7 @@ from app.bindings import Action
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.widgets import Kept, hint, icon_button
+from app.simclock import SimulationClock
 from app.state import App, Rect
 
 _PAUSE = hint("Pause", Action.PAUSE)
@@ -60,7 +61,9 @@ class Toolbar:
             perform(app, Action.SLOWER)
         imgui.same_line()
         imgui.align_text_to_frame_padding()
-        imgui.text_unformatted(str(self._speed.get(clock.speed, lambda: f"×{clock.speed:g}".ljust(5))))
+        # A free run has no speed that is asked for: this is what it was, told twice a second.
+        key = ("free", int(imgui.get_time() * 2)) if clock.free_run else clock.speed
+        imgui.text_unformatted(str(self._speed.get(key, lambda: _speed_text(clock))))
         imgui.same_line()
         if icon_button(gui, f"{fa.ICON_FA_PLUS}##faster", _FASTER):
             perform(app, Action.FASTER)
@@ -96,6 +99,10 @@ class Toolbar:
             (x, y + margin), (x, y + height - margin), gui.colors.line, gui.scale
         )
         imgui.set_cursor_screen_pos((x + 8 * gui.scale, y + 4 * gui.scale))
+
+
+def _speed_text(clock: SimulationClock) -> str:
+    return f"free run ×{clock.pace:.3g}" if clock.free_run else f"×{clock.speed:g}".ljust(5)
 
 
 def _play_label(paused: bool) -> str:

@@ -265,9 +265,11 @@ def test_water_that_is_not_finite_pauses_and_can_be_reset(frame_capture):
 
 
 def test_a_dropped_file_opens(rig, frame_of):
+    from app.trust import remember_recorded
     from app.window import FilesDropped
 
     other = frame_of(width=20, height=12, substeps=2)
+    remember_recorded(other)
     rig.frame(FilesDropped((str(other),)))
     rig.frames(2)
     assert (rig.app.scene.grid.width, rig.app.scene.grid.height) == (20, 12)

@@ -1,0 +1,1 @@
+"""The graph lab: what is selected in a capture, what is looked into, measured, edited. No ImGui here."""
