@@ -27,6 +27,7 @@ class SimulationClock:
     Attributes:
         paused: nothing is due but single steps.
         speed: simulated seconds per wall second that are asked for.
+        free_run: one launch a frame, however fast frames come; `speed` does not count then.
         simulated: simulated seconds launched since `restart`.
     """
 
@@ -34,6 +35,7 @@ class SimulationClock:
         self.step = step
         self.paused = False
         self.speed = 1.0
+        self.free_run = False
         self.simulated = 0.0
         self._owed = 0.0
         self._last: float | None = None
@@ -51,7 +53,10 @@ class SimulationClock:
         elapsed = 0.0 if self._last is None else max(0.0, now - self._last)
         first, self._last = self._last is None, now
         count, self._single_steps = self._single_steps, 0
-        if not self.paused:
+        if self.free_run:
+            self._owed = 0.0
+            count += not self.paused
+        elif not self.paused:
             asked = elapsed * self.speed
             self._asked += asked
             self._owed += self.step if first else asked
@@ -88,9 +93,17 @@ class SimulationClock:
         self._window.clear()
 
     @property
+    def pace(self) -> float:
+        """Simulated seconds per wall second over the last second; 0 while that is not known."""
+        if len(self._window) < 2:
+            return 0.0
+        (begun, _, done0), (now, _, done1) = self._window[0], self._window[-1]
+        return (done1 - done0) / (now - begun) if now > begun else 0.0
+
+    @property
     def real_time_factor(self) -> float:
         """Simulated time per asked time over the last second; 1 when the machine keeps up."""
-        if len(self._window) < 2:
+        if len(self._window) < 2 or self.free_run:
             return 1.0
         (_, asked0, done0), (_, asked1, done1) = self._window[0], self._window[-1]
         asked = asked1 - asked0

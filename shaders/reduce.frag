@@ -1,9 +1,10 @@
 #version 330 core
-// One step of finding the lowest and the highest finite value: each pixel looks at a square of the level above.
+// One step of finding the lowest and the highest finite value, and whether any other is there: each pixel looks
+// at a square of the level above.
 
 uniform sampler2D source;
 uniform ivec2 source_size;
-uniform int first;  // 1: the source holds heights; 0: it holds (lowest, highest)
+uniform int first;  // 1: the source holds heights; 0: it holds (lowest, highest, 1 if not all are finite)
 
 out vec4 range;
 
@@ -11,18 +12,17 @@ const int SIDE = 8;
 
 void main() {
     ivec2 corner = ivec2(gl_FragCoord.xy) * SIDE;
-    vec2 found = vec2(3.4e38, -3.4e38);
-    for (int j = 0; j < SIDE; ++j) {
-        for (int i = 0; i < SIDE; ++i) {
-            ivec2 at = corner + ivec2(i, j);
-            if (at.x >= source_size.x || at.y >= source_size.y) continue;
-            vec2 value = texelFetch(source, at, 0).rg;
+    ivec2 end = min(corner + SIDE, source_size);
+    vec3 found = vec3(3.4e38, -3.4e38, 0.0);
+    for (int j = corner.y; j < end.y; ++j) {
+        for (int i = corner.x; i < end.x; ++i) {
+            vec3 value = texelFetch(source, ivec2(i, j), 0).rgb;
             if (first == 1) {
-                if ((floatBitsToUint(value.x) & 0x7f800000u) == 0x7f800000u) continue;
-                value = value.xx;
+                bool finite = (floatBitsToUint(value.x) & 0x7f800000u) != 0x7f800000u;
+                value = finite ? vec3(value.xx, 0.0) : vec3(3.4e38, -3.4e38, 1.0);
             }
-            found = vec2(min(found.x, value.x), max(found.y, value.y));
+            found = vec3(min(found.x, value.x), max(found.yz, value.yz));
         }
     }
-    range = vec4(found, 0.0, 1.0);
+    range = vec4(found, 1.0);
 }

@@ -1,9 +1,9 @@
 #version 330 core
 // From raw heights to a smooth surface: height and slopes of the cubic B-spline through the cell centres.
-// NaN and infinite cells count as still water here; the drawing passes mark them.
+// NaN and infinite cells count as still water here; the drawing passes mark them. A cell may be the mean of some.
 
 uniform sampler2D heights;
-uniform vec4 cells;  // columns, rows, side of a cell, -
+uniform vec4 cells;  // columns, rows, sides of a cell along x and z
 
 in vec2 place;
 out vec4 surface;  // height, slope along x, slope along z, -
@@ -25,7 +25,7 @@ void main() {
         sums[j] = vec3(height(cell + ivec2(-1, j - 1)), height(cell + ivec2(0, j - 1)), height(cell + ivec2(1, j - 1)));
     }
     vec3 smooth_z = (sums[0] + 4.0 * sums[1] + sums[2]) / 6.0;
-    vec3 slope_z = (sums[2] - sums[0]) * (0.5 / cells.z);
+    vec3 slope_z = (sums[2] - sums[0]) * (0.5 / cells.w);
     const vec3 SPLINE = vec3(1.0, 4.0, 1.0) / 6.0;
     surface = vec4(dot(smooth_z, SPLINE), (smooth_z.z - smooth_z.x) * (0.5 / cells.z), dot(slope_z, SPLINE), 1.0);
     surface.yz = clamp(surface.yz, -1e3, 1e3);

@@ -56,7 +56,7 @@ class GlObject:
 class Program(GlObject):
     """A linked program. Uniforms are set by name; a name that the compiler dropped is ignored.
 
-    Floats, ints and 4-vectors are accepted; what many passes share is in a uniform block.
+    What many passes share is in a uniform block.
     """
 
     kind = "program"
@@ -69,18 +69,17 @@ class Program(GlObject):
     def _delete(self) -> None:
         GL.glDeleteProgram(self.name)
 
-    def use(self, uniforms: Mapping[str, Any] | None = None) -> None:
-        """Make it the current program and set uniforms."""
+    def use(self) -> None:
+        """Make it the current program."""
         GL.glUseProgram(self.name)
-        for name, value in (uniforms or {}).items():
-            self._set(name, value)
 
     def bind_units(self, units: Mapping[str, int], block: str) -> None:
-        """Once in its life, tie its samplers to texture units and its uniform block to binding 0."""
+        """Once in its life, tie its samplers to units and its block to binding 0; it must be current."""
         if self._tied:
             return
         self._tied = True
-        self.use(units)
+        for name, unit in units.items():
+            self.set(name, unit)
         index = int(GL.glGetUniformBlockIndex(self.name, block))
         if index != GL.GL_INVALID_INDEX:
             GL.glUniformBlockBinding(self.name, index, 0)
@@ -97,7 +96,8 @@ class Program(GlObject):
             location = self._locations[name] = int(GL.glGetUniformLocation(self.name, name))
         return location
 
-    def _set(self, name: str, value: Any) -> None:
+    def set(self, name: str, value: Any) -> None:
+        """Set a uniform of the current program: an int, a float or a vec4."""
         location = self._location(name)
         if location < 0:
             return

@@ -116,13 +116,11 @@ class MarkSheet:
         GL.glEnable(GL.GL_BLEND)
         GL.glBlendFunc(GL.GL_SRC_ALPHA, GL.GL_ONE_MINUS_SRC_ALPHA)
         for mark in marks:
-            program.use({
-                "corner": (*mark.corner, 1.0),
-                "edge_u": (*mark.edge_u, 0.0),
-                "edge_v": (*mark.edge_v, 0.0),
-                "label_rect": self._places[mark.label],
-                "ink": (*mark.ink, 0.85),
-            })  # fmt: skip
+            program.set("corner", (*mark.corner, 1.0))
+            program.set("edge_u", (*mark.edge_u, 0.0))
+            program.set("edge_v", (*mark.edge_v, 0.0))
+            program.set("label_rect", self._places[mark.label])
+            program.set("ink", (*mark.ink, 0.85))
             GL.glDrawArrays(GL.GL_TRIANGLE_STRIP, 0, 4)
         GL.glDisable(GL.GL_BLEND)
 

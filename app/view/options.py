@@ -31,15 +31,17 @@ class Level:
         samples: samples a pixel.
         pixels: most pixels of a picture; a larger place shows it enlarged, so that the time a picture
             takes does not grow with the window.
+        quad: pixels that a quad of the surface covers at most, while `mesh` allows.
         mesh: most quads a side of the surface.
         surface: most texels a side of the smoothed surface.
-        caustics: texels a side of the light on the floor.
-        rays: quads a side of the sheet of sunlight.
+        caustics: most texels a side of the light on the floor.
+        rays: most quads a side of the sheet of sunlight.
         bicubic: smooth the surface between cells in the fragment shader.
     """
 
     samples: int
     pixels: int
+    quad: float
     mesh: int
     surface: int
     caustics: int
@@ -48,9 +50,9 @@ class Level:
 
 
 LEVELS = {
-    Quality.HIGH: Level(4, 1 << 26, 768, 4096, 1024, 512, True),
-    Quality.MEDIUM: Level(1, 1 << 20, 256, 2048, 512, 256, True),
-    Quality.LOW: Level(1, 360_000, 48, 512, 256, 128, False),
+    Quality.HIGH: Level(4, 1 << 26, 4.0, 512, 4096, 1024, 512, True),
+    Quality.MEDIUM: Level(1, 1 << 20, 4.0, 256, 2048, 512, 256, True),
+    Quality.LOW: Level(1, 360_000, 4.0, 48, 512, 256, 128, False),
 }
 
 

@@ -22,6 +22,18 @@ _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _PLACE = re.compile(r"(?:ERROR:\s*)?\d+(?::(\d+)|\((\d+)\))(?:\(\d+\))?\s*:\s*(.*)")
 _POLL_SECONDS = 0.4
 
+UNITS = {
+    "sky_map": 0,
+    "surface_map": 1,
+    "caustics_map": 2,
+    "heights": 3,
+    "colour_map": 4,
+    "source": 5,
+    "labels": 6,
+}
+"""The texture unit of each sampler in shaders/."""
+_BLOCK = "Scene"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -190,6 +202,17 @@ class ShaderLibrary:
             live = LiveProgram(self.folder / vertex, self.folder / fragment, defines)
             self._programs[key] = live
         return live.program
+
+    def use(self, vertex: str, fragment: str, defines: tuple[str, ...] = ()) -> Program:
+        """Make a program current, with its samplers on their units and the scene on binding 0.
+
+        Raises:
+            ShaderError: it does not compile or link.
+        """
+        program = self.get(vertex, fragment, defines)
+        program.use()
+        program.bind_units(UNITS, _BLOCK)
+        return program
 
     def poll(self, *, now: bool = False) -> bool:
         """Reload programs whose files changed; looks at most every 0.4 s unless `now`.

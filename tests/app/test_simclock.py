@@ -84,6 +84,21 @@ def test_a_clock_that_goes_backwards_owes_nothing():
     assert clock.due(5.0) == 0
 
 
+@pytest.mark.parametrize("rate", [7.0, 60.0, 900.0])
+def test_a_free_run_launches_once_a_frame_and_tells_its_pace(rate):
+    clock = SimulationClock(STEP)
+    clock.free_run = True
+    assert set(run(clock, np.arange(int(rate * 3)) / rate)) == {1}
+    assert clock.pace == pytest.approx(rate * STEP, rel=1e-6)
+    assert not clock.behind
+    clock.paused = True
+    assert run(clock, [9.0, 10.0]) == [0, 0]
+    clock.step_once()
+    assert run(clock, [11.0, 12.0]) == [1, 0]
+    clock.paused = clock.free_run = False
+    assert clock.due(12.0 + STEP) == 1  # back to the wall clock, and nothing is owed from before
+
+
 def test_speeds_stop_at_both_ends():
     clock = SimulationClock(STEP)
     for _ in range(20):

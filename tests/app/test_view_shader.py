@@ -116,6 +116,7 @@ def test_every_stage_of_the_view_compiles_in_each_variant(gl: Window):
     sheets = [("caustics.vert", "caustics.frag"), ("water.vert", "water.frag"), ("water.vert", "data.frag")]
     programs = [
         ("fullscreen.vert", "sky.frag", ()),
+        ("fullscreen.vert", "coarse.frag", ()),
         ("fullscreen.vert", "surface.frag", ()),
         ("fullscreen.vert", "reduce.frag", ()),
         ("fullscreen.vert", "background.frag", ()),

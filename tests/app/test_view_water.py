@@ -161,15 +161,57 @@ def test_lowest_and_highest_are_exact_in_any_shape(gl: Window, shape: tuple[int,
     stage = Stage(gl, Grid(shape[1], shape[0]))
     heights = np.random.default_rng(5).normal(size=shape).astype(np.float32)
     stage.transfer.upload(heights)
-    found = stage.view._range_fit.reduce(stage.transfer.texture)
+    found = stage.view._range_fit.reduce(stage.transfer.texture)[:2]
     stage.close()
     assert found == (heights.min(), heights.max())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_heights_that_are_not_finite_are_noticed_without_waiting(stage: Stage, value: float):
+    heights = still(stage.grid)
+    stage.picture(heights)
+    assert not stage.view.not_finite
+    heights[40, 60] = value
+    for _ in range(140):  # water mode looks now and then only
+        stage.picture(heights)
+    assert stage.view.not_finite
+    stage.view.forget_not_finite()
+    assert not stage.view.not_finite
+
+
+@pytest.mark.parametrize("shape", [(48, 64), (129, 65)])
+@pytest.mark.parametrize("ratio", [2, 4, 5])
+def test_a_coarse_surface_has_the_mean_height_and_slope_of_its_cells(
+    gl: Window, shape: tuple[int, int], ratio: int
+):
+    from app.gl_platform import GL
+    from app.view.detail import Detail
+
+    rows, columns = shape
+    stage = Stage(gl, Grid(columns, rows))
+    size = -(-columns // ratio), -(-rows // ratio)
+    y, x = np.mgrid[:rows, :columns] + 0.5
+    plane = (0.3 * x / columns + 0.2 * y / rows).astype(np.float32)
+    stage.picture(plane)
+    detail = Detail(size, (16, 16), (8, 8), (8, 8), smooth=False, smooth_rays=False)
+    stage.view._preparation.draw_surface(stage.transfer.texture, detail)
+    found = np.empty((size[1], size[0], 4), np.float32)
+    GL.glReadPixels(0, 0, *size, GL.GL_RGBA, GL.GL_FLOAT, found)
+    stage.close()
+    places = (np.arange(size[0]) + 0.5) / size[0], (np.arange(size[1]) + 0.5) / size[1]
+    expected = 0.3 * places[0][None, :] + 0.2 * places[1][:, None]
+    inside = found[1:-1, 1:-1]
+    assert inside[..., 0] == pytest.approx(expected[1:-1, 1:-1], abs=2e-3)
+    assert inside[..., 1] == pytest.approx(np.full(inside.shape[:2], 0.3 / (columns * 0.1)), rel=0.05)
+    assert inside[..., 2] == pytest.approx(np.full(inside.shape[:2], 0.2 / (rows * 0.1)), rel=0.05)
 
 
 def test_the_range_falls_slowly(stage: Stage):
     stage.view.options.mode = Mode.DATA
     stage.picture(np.full_like(still(stage.grid), 1.0))
+    assert stage.view.range[1] == 1.0  # the first look waits for its answer
     stage.picture(still(stage.grid))
+    stage.picture(still(stage.grid))  # a later one is answered a picture late
     assert stage.view.range[1] == pytest.approx(0.9)
     for _ in range(100):
         stage.picture(still(stage.grid))
