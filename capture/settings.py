@@ -46,7 +46,7 @@ class FrameSettings:
     substeps: int = 16
     frame_rate: float = 60.0
     dx: float = 0.1
-    solver: str = "reference"
+    solver: str = "tuned"
     k_speed: float = K_SPEED
     k_damp: float = K_DAMP
     radius: float = RADIUS

@@ -50,7 +50,7 @@ class Tank:
             2 * settings.field_bytes + sum(4 * int(np.prod(s)) for s in scratch.values()),
         )
         try:
-            self.solver.load(self.device)
+            self.solver.load(self.device, settings.width, settings.height)
             self.fields = self._allocate(scratch)
         except RuntimeError as error:
             raise RecordingError(f"the tank cannot be set up on {self.device.alias}: {error}") from error

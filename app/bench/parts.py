@@ -52,6 +52,7 @@ class Measurement:
         ratio: reference time / time: above 1 is faster than the reference.
         rate, unit: the same as a person reads it, such as 1200 frames/s.
         goal: longest time that is good enough, in s; None without a goal.
+        limit: time of what the device cannot avoid in the usual way, in s; None where that is not known.
     """
 
     part: str
@@ -65,11 +66,17 @@ class Measurement:
     rate: float
     unit: str
     goal: float | None = None
+    limit: float | None = None
 
     @property
     def missed(self) -> bool:
         """Whether there is a goal and it was not reached."""
         return self.goal is not None and self.seconds > self.goal
+
+    @property
+    def share(self) -> float | None:
+        """The limit over the time: 1 is at the limit, more is beyond it; None without a limit."""
+        return None if self.limit is None else self.limit / self.seconds
 
 
 class Part(abc.ABC):

@@ -62,6 +62,8 @@ def table(machine: Machine, measured: Sequence[Measurement]) -> str:
     for one in measured:
         is_reference = one.name == one.reference
         against = "reference" if is_reference else f"{one.ratio:.3g} x {one.reference}"
+        if one.share is not None:
+            against += f"; {one.share:.0%} of the limit"
         if one.goal is not None:
             against += f"; goal {duration(one.goal)}: {'missed' if one.missed else 'reached'}"
         rows.append(
@@ -93,7 +95,9 @@ def document(machine: Machine, measured: Sequence[Measurement], settings: dict[s
             "schema_version": SCHEMA_VERSION,
             "machine": dataclasses.asdict(machine),
             "settings": settings,
-            "measurements": [{**dataclasses.asdict(one), "missed": one.missed} for one in measured],
+            "measurements": [
+                {**dataclasses.asdict(one), "missed": one.missed, "share": one.share} for one in measured
+            ],
         },
         indent=2,
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.bench.parts import Part
 
 CPU_GRIDS = (64, 128, 256, 512)
-CUDA_GRIDS = (128, 512, 1024, 2048)
+CUDA_GRIDS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 QUICK_GRIDS = (64, 128)
 PARTS = ("replay", "solvers", "reader", "events")
 

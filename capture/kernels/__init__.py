@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from capture.kernels.base import Solver
 
 _CLASSES = {
-    "reference": ("capture.kernels.reference", "ReferenceSolver"),
     "tuned": ("capture.kernels.tuned", "TunedSolver"),
+    "reference": ("capture.kernels.reference", "ReferenceSolver"),
     "fused": ("capture.kernels.fused", "FusedSolver"),
 }
 

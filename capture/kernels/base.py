@@ -105,8 +105,8 @@ class Solver(abc.ABC):
         """Return why this solver cannot run so, as a clause; empty if it can."""
         return ""
 
-    def load(self, device: Any) -> None:
-        """Compile and load all modules for a device, so that nothing is loaded during a capture."""
+    def load(self, device: Any, width: int, height: int) -> None:
+        """Compile and load the modules of a grid for a device, so that nothing is loaded during a capture."""
         for module in dict.fromkeys(kernel.module for kernel in self.kernels()):
             wp.load_module(module, device=device)
 

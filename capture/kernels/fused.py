@@ -45,6 +45,7 @@ from capture.kernels.tuned import (
     displace_box,
     launch_displace,
     launch_solve,
+    solve_cells,
     solve_strips,
 )
 
@@ -76,13 +77,13 @@ class Plan:
             raise ValueError(f"{self.tile} cannot advance by {self.depth} substeps")
 
 
-SMALL = Tile(columns=1, rows=4, warps=8, blocks=4)
-MEDIUM = Tile(columns=2, rows=8, warps=8, blocks=2)
-LARGE = Tile(columns=4, rows=8, warps=8, blocks=2)
+# Up to the last plan, all tiles of a grid are on the device at once; the last one overlaps least.
 PLANS = (
-    Plan(256 * 256, SMALL, 8),
-    Plan(512 * 512, MEDIUM, 8),
-    Plan(float("inf"), LARGE, 4),
+    Plan(160 * 160, Tile(columns=1, rows=4, warps=8, blocks=4), 8),
+    Plan(300 * 300, Tile(columns=2, rows=4, warps=8, blocks=3), 8),
+    Plan(768 * 768, Tile(columns=2, rows=8, warps=8, blocks=2), 8),
+    Plan(1120 * 1120, Tile(columns=4, rows=5, warps=12, blocks=2), 8),
+    Plan(float("inf"), Tile(columns=4, rows=6, warps=12, blocks=2), 8),
 )
 
 
@@ -180,16 +181,16 @@ class FusedSolver(Solver):
 
     def kernels(self) -> tuple[wp.Kernel, ...]:
         """Return the kernels of all devices and plans."""
-        return (displace_box, solve_wavefront, solve_strips, *_tile_kernels())
+        return (displace_box, solve_wavefront, solve_strips, solve_cells, *_tile_kernels())
 
-    def load(self, device: Any) -> None:
-        """Compile and load the modules that this kind of device needs."""
+    def load(self, device: Any, width: int, height: int) -> None:
+        """Compile and load the modules that this grid needs on this kind of device."""
         wp.load_module(displace_box.module, device=device, block_dim=BLOCK)
         if not wp.get_device(device).is_cuda:
             wp.load_module(solve_wavefront.module, device=device)
             return
-        for tile in _tiles():
-            wp.load_module(tile_kernel(tile).module, device=device, block_dim=tile.threads)
+        tile = plan_for(width, height).tile
+        wp.load_module(tile_kernel(tile).module, device=device, block_dim=tile.threads)
 
     def access(self) -> Mapping[str, Mapping[str, str]]:
         """Return how each kernel uses its arrays."""
@@ -197,6 +198,7 @@ class FusedSolver(Solver):
             displace_box.key: DISPLACE_ACCESS,
             solve_wavefront.key: WAVEFRONT_ACCESS,
             solve_strips.key: SOLVE_ACCESS,
+            solve_cells.key: SOLVE_ACCESS,
             **{kernel.key: TILE_ACCESS for kernel in _tile_kernels()},
         }
 
@@ -225,12 +227,8 @@ class FusedSolver(Solver):
         return _advance_tiles(arrays, substeps)
 
 
-def _tiles() -> tuple[Tile, ...]:
-    return tuple(dict.fromkeys(plan.tile for plan in PLANS))
-
-
 def _tile_kernels() -> tuple[wp.Kernel, ...]:
-    return tuple(tile_kernel(tile) for tile in _tiles())
+    return tuple(tile_kernel(tile) for tile in dict.fromkeys(plan.tile for plan in PLANS))
 
 
 def _advance_in_place(arrays: TankArrays, substeps: int) -> State:

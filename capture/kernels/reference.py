@@ -29,6 +29,16 @@ def distance_squared(at: wp.vec2, start: wp.vec2, end: wp.vec2) -> float:
 
 
 @wp.func
+def push_along(i: int, j: int, start: wp.vec2, end: wp.vec2, radius: float, magnitude: float) -> float:
+    """Height in m that a push along start..end adds: magnitude (1 - d^2/radius^2) within radius."""
+    d2 = distance_squared(wp.vec2(float(i), float(j)), start, end)
+    r2 = radius * radius
+    if d2 >= r2:
+        return 0.0
+    return magnitude * (1.0 - d2 / r2)
+
+
+@wp.func
 def push(
     i: int,
     j: int,
@@ -37,18 +47,14 @@ def push(
     radius: wp.array(dtype=float),
     magnitude: wp.array(dtype=float),
 ) -> float:
-    """Height in m that the pointer adds to column i, row j: magnitude (1 - d^2/radius^2) within radius."""
+    """Height in m that the pointer, if there is one, adds to column i, row j."""
     end = mouse_pos[0]
     start = pointer_from[0]
     if end[0] < NO_POINTER or end[1] < NO_POINTER:
         return 0.0
     if start[0] < NO_POINTER or start[1] < NO_POINTER:
         start = end
-    d2 = distance_squared(wp.vec2(float(i), float(j)), start, end)
-    r2 = radius[0] * radius[0]
-    if d2 >= r2:
-        return 0.0
-    return magnitude[0] * (1.0 - d2 / r2)
+    return push_along(i, j, start, end, radius[0], magnitude[0])
 
 
 @wp.func

@@ -62,7 +62,8 @@ _TILE = (
     constexpr int TILE_WIDTH = 32 * COLUMNS;
     constexpr int TILE_HEIGHT = WARPS * ROWS;
     // First and last row of each warp, twice: one is read while the other is written.
-    __shared__ float edges[2][2][WARPS][TILE_WIDTH];
+    __shared__ __align__(16) float edges[2][2][WARPS][TILE_WIDTH];
+    struct __align__(4 * COLUMNS) Lane { float cells[COLUMNS]; };
 
     const int halo = (depth + COLUMNS - 1) / COLUMNS * COLUMNS;
     const int stored_columns = TILE_WIDTH - 2 * halo;
@@ -124,11 +125,11 @@ _TILE = (
         }
     };
     auto publish = [&](int slot, const Cells& field) {
-        #pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) {
-            edges[slot][0][warp][lane * COLUMNS + c] = field[0][c];
-            edges[slot][1][warp][lane * COLUMNS + c] = field[ROWS - 1][c];
-        }
+        // A lane's cells go as one: cell by cell, lanes would meet in the banks of shared memory.
+        *reinterpret_cast<Lane*>(&edges[slot][0][warp][lane * COLUMNS]) =
+            *reinterpret_cast<const Lane*>(field[0]);
+        *reinterpret_cast<Lane*>(&edges[slot][1][warp][lane * COLUMNS]) =
+            *reinterpret_cast<const Lane*>(field[ROWS - 1]);
         __syncthreads();
     };
     // One substep of the thread's cells: the field before is replaced by the one after now.

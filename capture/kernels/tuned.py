@@ -3,14 +3,19 @@
 CPU: a thread takes `CPU_ROWS` rows. Along a row the inner loop has no index arithmetic and no branches, so
 that the compiler turns it into vector instructions; the two border columns are handled outside it.
 
-CUDA: a thread takes `CUDA_ROWS` rows of `COLUMNS` neighbouring columns. It loads each of its values once,
-16 bytes at a time, and all loads are under way before the first is needed. Neighbours to the west and east
-are read from the cache. A width that is no multiple of `COLUMNS` breaks the alignment of rows; there a
-thread goes down one column with three rows in registers.
+CUDA, up to `SMALL_CELLS` cells: a launch is over before the device is full, so what counts is how long one
+thread takes. It has one cell, no loop, no branch and no division (a multiplication finds its row), and all
+its loads are under way at once; its code is short too, for each launch fetches it anew.
+
+CUDA, larger grids: a thread takes `CUDA_ROWS` rows of `COLUMNS` neighbouring columns. It loads each of its
+values once, 16 bytes at a time, and all loads are under way before the first is needed. Neighbours to the
+west and east are read from the cache. A width that is no multiple of `COLUMNS` breaks the alignment of rows;
+there a thread goes down one column with three rows in registers.
 
 `displace` visits only the cells of the box around the pushed segment, not the whole grid.
 
-A launch has one thread a strip, not one a cell. Results are the reference's, bit for bit on the CPU.
+Arrays change roles as in the reference, and so do the names of what a capture binds. Results are the
+reference's, bit for bit.
 """
 
 from __future__ import annotations
@@ -21,14 +26,15 @@ from typing import Any
 import warp as wp
 
 from capture.kernels.base import Solver, State, TankArrays
-from capture.kernels.reference import NO_POINTER, push
+from capture.kernels.reference import NO_POINTER, push_along
 from capture.kernels.stencil import CELL, CONSTANTS, SPAN
 
 CPU_ROWS = 16
-CUDA_ROWS = 8
+CUDA_ROWS = 4
 COLUMNS = 4
-BLOCK = 128
-DISPLACE_THREADS = 16384
+SMALL_CELLS = 512 * 512
+BLOCK = 256
+BOX_LANES, BOX_ROWS = 128, 128
 
 DISPLACE_ACCESS = {
     "heights": "read_write",
@@ -164,6 +170,57 @@ def solve_strips(
     solve_strip(wp.tid(), columns, heights, heights_prev, width, height, inv_dx, k_speed, k_damp, dt)
 
 
+_CELL = (
+    """
+#if defined(__CUDA_ARCH__)
+"""
+    + CONSTANTS
+    + CELL
+    + """
+    // Not Warp's tid, which would bring a division for launches that this kernel has none of.
+    const unsigned tid = blockIdx.x * blockDim.x + threadIdx.x;
+    const int j = __umulhi(tid, reciprocal);
+    const int i = tid - j * width;
+    const float* __restrict__ centre = heights.data + tid;
+    float* __restrict__ before = heights_prev.data + tid;
+    *before = cell(*before, __ldg(centre), __ldg(centre - (i > 0)), __ldg(centre + (i < width - 1)),
+                   __ldg(centre - (j > 0 ? width : 0)), __ldg(centre + (j < height - 1 ? width : 0)));
+#endif
+"""
+)
+
+
+@wp.func_native(_CELL)
+def solve_cell(
+    reciprocal: wp.uint32,
+    heights: wp.array2d(dtype=float),
+    heights_prev: wp.array2d(dtype=float),
+    width: int,
+    height: int,
+    inv_dx: float,
+    k_speed: wp.array(dtype=float),
+    k_damp: wp.array(dtype=float),
+    dt: wp.array(dtype=float),
+):
+    """Replace `heights_prev` on the cell of a thread by the next field."""
+
+
+@wp.kernel(enable_backward=False, grid_stride=False)
+def solve_cells(
+    heights: wp.array2d(dtype=float),
+    heights_prev: wp.array2d(dtype=float),
+    width: int,
+    height: int,
+    reciprocal: wp.uint32,
+    inv_dx: float,
+    k_speed: wp.array(dtype=float),
+    k_damp: wp.array(dtype=float),
+    dt: wp.array(dtype=float),
+):
+    """Advance the grid by one substep, a cell a thread; reciprocal is 2^32 / width, rounded up."""
+    solve_cell(reciprocal, heights, heights_prev, width, height, inv_dx, k_speed, k_damp, dt)
+
+
 @wp.func
 def lowest(a: float, b: float, radius: float, count: int) -> int:
     """First index in 0..count that a segment from a to b, widened by radius, can reach."""
@@ -182,56 +239,71 @@ def displace_box(
     heights_prev: wp.array2d(dtype=float),
     width: int,
     height: int,
-    threads: int,
+    lanes_log2: int,
+    rows_at_once: int,
     mouse_pos: wp.array(dtype=wp.vec2),
     pointer_from: wp.array(dtype=wp.vec2),
     radius: wp.array(dtype=float),
     magnitude: wp.array(dtype=float),
     clock: wp.array(dtype=int),
 ):
-    """Push the cells near the segment from `pointer_from` to `mouse_pos`, and advance the clock."""
+    """Push the cells near the segment from `pointer_from` to `mouse_pos`, and advance the clock.
+
+    Threads stand in `rows_at_once` rows of 2^lanes_log2, and go over the box in steps of that size.
+    """
     tid = wp.tid()
-    if tid == 0:
-        clock[0] = clock[0] + 1
+    # All is read before anything is written, so that no load waits for another.
     end = mouse_pos[0]
     start = pointer_from[0]
+    reach = wp.abs(radius[0])
+    peak = magnitude[0]
+    frames = clock[0]
+    if tid == 0:
+        clock[0] = frames + 1
     if end[0] < NO_POINTER or end[1] < NO_POINTER:
         return
     if start[0] < NO_POINTER or start[1] < NO_POINTER:
         start = end
-    reach = wp.abs(radius[0])
-    left = lowest(start[0], end[0], reach, width)
-    top = lowest(start[1], end[1], reach, height)
-    columns = past_highest(start[0], end[0], reach, width) - left
-    rows = past_highest(start[1], end[1], reach, height) - top
-    cell = tid
-    while cell < columns * rows:
-        i = left + cell % columns
-        j = top + cell // columns
-        added = push(i, j, mouse_pos, pointer_from, radius, magnitude)
-        if added != 0.0:
-            heights[j, i] = heights[j, i] + added
-            heights_prev[j, i] = heights_prev[j, i] + added
-        cell += threads
+    lanes = 1 << lanes_log2
+    left = lowest(start[0], end[0], reach, width) + (tid & (lanes - 1))
+    top = lowest(start[1], end[1], reach, height) + (tid >> lanes_log2)
+    right = past_highest(start[0], end[0], reach, width)
+    bottom = past_highest(start[1], end[1], reach, height)
+    i = left
+    j = top
+    while j < bottom:  # one loop for both directions: the compiler does not unroll it
+        if i < right:
+            added = push_along(i, j, start, end, reach, peak)
+            if added != 0.0:
+                heights[j, i] = heights[j, i] + added
+                heights_prev[j, i] = heights_prev[j, i] + added
+        i += lanes
+        if i >= right:
+            i = left
+            j += rows_at_once
 
 
 class TunedSolver(Solver):
     """1 + substeps launches a frame, as the reference."""
 
     name = "tuned"
-    summary = "one launch a substep, each thread a strip of cells"
+    summary = "one launch a substep, written for the device"
 
     def kernels(self) -> tuple[wp.Kernel, ...]:
-        """Return `displace_box` and `solve_strips`."""
-        return (displace_box, solve_strips)
+        """Return the push, and the substep on strips and on cells."""
+        return (displace_box, solve_strips, solve_cells)
 
-    def load(self, device: Any) -> None:
+    def load(self, device: Any, width: int, height: int) -> None:
         """Compile and load the module for the block size of its launches."""
         wp.load_module(solve_strips.module, device=device, block_dim=BLOCK)
 
     def access(self) -> Mapping[str, Mapping[str, str]]:
         """Return how each kernel uses its arrays."""
-        return {displace_box.key: DISPLACE_ACCESS, solve_strips.key: SOLVE_ACCESS}
+        return {
+            displace_box.key: DISPLACE_ACCESS,
+            solve_strips.key: SOLVE_ACCESS,
+            solve_cells.key: SOLVE_ACCESS,
+        }
 
     def launches(self, width: int, height: int, substeps: int, *, cuda: bool) -> int:
         """Return 1 + substeps."""
@@ -242,7 +314,7 @@ class TunedSolver(Solver):
         launch_displace(arrays)
 
     def advance(self, arrays: TankArrays, substeps: int) -> State:
-        """Launch `solve_strips` once a substep; the fields change roles after each."""
+        """Launch a substep at a time; the fields change roles after each."""
         now, before = arrays.heights, arrays.heights_prev
         for _ in range(substeps):
             launch_solve(arrays, now, before)
@@ -252,17 +324,17 @@ class TunedSolver(Solver):
 
 def launch_displace(arrays: TankArrays) -> None:
     """Launch the push of the pointer and the advance of the clock on the cells that the push can reach."""
-    cuda = arrays.heights.device.is_cuda
-    threads = min(DISPLACE_THREADS, arrays.width * arrays.height) if cuda else 1
+    lanes, rows = (BOX_LANES, min(BOX_ROWS, arrays.height)) if arrays.heights.device.is_cuda else (1, 1)
     wp.launch(
         displace_box,
-        dim=threads,
+        dim=lanes * rows,
         inputs=[
             arrays.heights,
             arrays.heights_prev,
             arrays.width,
             arrays.height,
-            threads,
+            lanes.bit_length() - 1,
+            rows,
             arrays.mouse_pos,
             arrays.pointer_from,
             arrays.radius,
@@ -277,21 +349,24 @@ def launch_displace(arrays: TankArrays) -> None:
 def launch_solve(arrays: TankArrays, now: Any, before: Any) -> None:
     """Launch one substep, which replaces the field `before` by the one after `now`."""
     width, height = arrays.width, arrays.height
-    if now.device.is_cuda:
-        columns = COLUMNS if width % COLUMNS == 0 else 1
-        threads = width // columns * -(-height // CUDA_ROWS)
-    else:
-        columns = width
+    kernel, extra = solve_strips, width
+    if not now.device.is_cuda:
         threads = -(-height // CPU_ROWS)
+    elif width * height <= SMALL_CELLS:
+        # The high half of tid * reciprocal is tid // width as long as tid * width < 2^32.
+        kernel, extra, threads = solve_cells, -(-(2**32) // width), width * height
+    else:
+        extra = COLUMNS if width % COLUMNS == 0 else 1
+        threads = width // extra * -(-height // CUDA_ROWS)
     wp.launch(
-        solve_strips,
+        kernel,
         dim=threads,
         inputs=[
             now,
             before,
             width,
             height,
-            columns,
+            extra,
             1.0 / arrays.dx,
             arrays.k_speed,
             arrays.k_damp,

@@ -12,7 +12,7 @@ import warp as wp
 
 from capture.kernels.fused import CPU_COLUMNS, CPU_DEPTH, PLANS, Plan, pass_depths
 from capture.kernels.tiles import Tile, tile_kernel
-from capture.kernels.tuned import CPU_ROWS, solve_strips
+from capture.kernels.tuned import CPU_ROWS, SMALL_CELLS, solve_cells, solve_strips
 from capture.settings import NO_POINTER, FrameSettings
 from capture.tank import Tank
 from replay.graph.open import open_capture
@@ -158,6 +158,17 @@ class TestTiles:
         with pytest.raises(ValueError, match="cannot advance by 16 substeps"):
             Plan(1.0, Tile(columns=1, rows=4, warps=8, blocks=1), 16)
 
+    def test_a_multiplication_finds_the_row_of_every_small_grid(self) -> None:
+        cells = SMALL_CELLS - 1
+        for width in [*range(3, 600), *range(600, 8193, 7), 8191, 8192]:
+            reciprocal = -(-(2**32) // width)
+            assert reciprocal < 2**32
+            rows = np.arange(1, cells // width + 1, dtype=np.uint64)
+            for tid in (rows * np.uint64(width), rows * np.uint64(width) - np.uint64(1)):
+                np.testing.assert_array_equal(
+                    (tid * np.uint64(reciprocal)) >> np.uint64(32), tid // np.uint64(width)
+                )
+
     def test_cuda_kernels_compile_without_a_gpu(self, tmp_path: Path) -> None:
         if not wp.is_cuda_available() and not wp.get_cuda_supported_archs():
             pytest.skip("this Warp comes without NVRTC")
@@ -166,13 +177,14 @@ class TestTiles:
         texts = [path.read_text() for path in tmp_path.glob("*.ptx")]
         assert len(texts) == 2
         assert sum("bar.sync" in text and "shfl.sync" in text for text in texts) == 1
+        assert sum(solve_cells.key in text for text in texts) == 1
 
 
 @pytest.mark.gpu
 class TestOnCuda:
     @pytest.mark.parametrize("substeps", [1, 2, 3, 8, 16, 17])
     @pytest.mark.parametrize(
-        ("width", "height"), [*SIZES, (257, 130), (130, 257), (300, 300), (600, 500), (1001, 37)]
+        ("width", "height"), [*SIZES, (257, 130), (130, 257), (300, 300), (600, 500), (1001, 300)]
     )
     @pytest.mark.parametrize("solver", FAST)
     def test_agrees_with_the_reference(self, solver: str, width: int, height: int, substeps: int) -> None:
@@ -186,6 +198,19 @@ class TestOnCuda:
         np.testing.assert_allclose(mine[0], theirs[0], rtol=0.0, atol=1e-5)
         np.testing.assert_allclose(mine[1], theirs[1], rtol=0.0, atol=1e-5)
         assert mine[2] == theirs[2] == 10
+
+    @pytest.mark.parametrize("substeps", [1, 4])
+    def test_strips_on_grids_of_any_size(self, substeps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("capture.kernels.tuned.SMALL_CELLS", 0)
+        for width, height in [*SIZES, (129, 65), (240, 113), (121, 300)]:
+            tanks = [
+                tank_of(name, width, height, "cuda:0", substeps=substeps) for name in ("tuned", "reference")
+            ]
+            for tank in tanks:
+                tank.step()
+            np.testing.assert_allclose(
+                tanks[0].heights.numpy(), tanks[1].heights.numpy(), rtol=0.0, atol=1e-5
+            )
 
     @pytest.mark.parametrize("plan", PLANS)
     def test_every_plan_on_grids_of_any_size(self, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:

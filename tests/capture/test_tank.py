@@ -226,7 +226,7 @@ class TestSettings:
 
 
 def test_registry() -> None:
-    assert solvers()[0] == "reference"
+    assert solvers()[0] == "tuned" == FrameSettings().solver
     assert solver("reference").launches(128, 128, 16, cuda=False) == 17
     with pytest.raises(RipplescopeError, match="unknown solver"):
         solver("none")
