@@ -15,6 +15,7 @@ import numpy as np
 from replay.events.finite import FirstNotFinite, first_not_finite, not_finite
 from replay.players import open_player
 from replay.players.base import Player
+from replay.players.observer import Observer
 from replay.players.snapshot import Snapshot
 
 _LINEAR_NBYTES = 2 << 30  # as many bytes may be looked at frame by frame; beyond that, frames are bisected
@@ -46,11 +47,11 @@ class FoundFrame:
     first: FirstNotFinite
 
 
-class FlightLog:
+class FlightLog(Observer):
     """Keeps the last frames of a player. Call `before_launch` right before each launch.
 
     Args:
-        player: what is played; the log listens to its `on_write`.
+        player: what is played; the log observes it.
         every: frames between two snapshots; between `every` and twice as many are kept.
     """
 
@@ -60,19 +61,22 @@ class FlightLog:
         self._stretches: list[_Stretch] = []
         self._writes: _Writes = []
         self._expected = -1
-        player.on_write = self._note
+        player.observers.append(self)
 
     def close(self) -> None:
         """Listen no more."""
-        self._player.on_write = None
+        if self in self._player.observers:
+            self._player.observers.remove(self)
         self._stretches.clear()
 
-    def _note(self, values: Sequence[tuple[int, np.ndarray]] | None) -> None:
-        if values is None:
-            self._stretches.clear()
-            self._writes = []
-        else:
-            self._writes += values
+    def wrote(self, values: Sequence[tuple[int, np.ndarray]]) -> None:
+        """Keep what was written until the next launch."""
+        self._writes += values
+
+    def restored(self) -> None:
+        """Begin anew: what led to this state is not known."""
+        self._stretches.clear()
+        self._writes = []
 
     def before_launch(self) -> None:
         """Note what the next launch starts from."""

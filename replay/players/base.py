@@ -16,7 +16,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from replay.errors import ReplayError
 from replay.graph.model import Access, Capture
 from replay.parameters import ParameterSpec, check_value, spec_named, specs_of
+from replay.players.observer import Observer
 from replay.players.snapshot import Snapshot, handle_slots
 
 _REMEMBERED_NBYTES = 4096  # values up to this size are remembered, so that equal ones are not written again
@@ -42,8 +43,7 @@ class Player(abc.ABC):
         frames: launches since loading or since `reset`.
         revision: grows whenever a launch, a reset or a written value may have changed memory; what was
             written through a view it does not know.
-        on_write: called with (region, bytes) pairs whenever the host writes regions, and with None where it
-            replaces the contents of all; None if nobody listens. Nor does it know of views.
+        observers: who is told of what enters the player, in this order.
     """
 
     def __init__(self, capture: Capture, device: str) -> None:
@@ -53,7 +53,7 @@ class Player(abc.ABC):
         specs = specs_of(capture)
         self.frames = 0
         self.revision = 0
-        self.on_write: Callable[[Sequence[tuple[int, np.ndarray]] | None], None] | None = None
+        self.observers: list[Observer] = []
         self._carry_pairs = _carry_pairs(capture, specs)
         self.parameters: Mapping[str, ParameterSpec] = _after_carry(capture, specs)
         self._pending: dict[str, np.ndarray] = {}
@@ -169,11 +169,15 @@ class Player(abc.ABC):
         """
         self._check_open()
         self.flush()
+        for observer in self.observers:
+            observer.launching()
         self._launch()
         if self._carry_pairs:
             self._copy(self._carry_pairs)
         self.frames += 1
         self.revision += 1
+        for observer in self.observers:
+            observer.launched()
 
     def reset(self, names: Iterable[str] | None = None) -> None:
         """Rewrite the contents that the file holds: of all regions, or of the named parameters.
@@ -204,6 +208,10 @@ class Player(abc.ABC):
         if self.capture.meshes:
             self._live = {region: self._read(region) for region in self.capture.regions}
 
+    def initial_bytes(self, region: int) -> np.ndarray:
+        """Return what `reset` writes into a region, as uint8; not to be changed."""
+        return self._initial(region)
+
     def _initial(self, region: int) -> np.ndarray:
         if region in self._live:
             return self._live[region]
@@ -215,13 +223,13 @@ class Player(abc.ABC):
     def write_regions(self, values: Sequence[tuple[int, np.ndarray]]) -> None:
         """Write contiguous values over whole regions, in this order, as they are: nothing is checked.
 
-        Where somebody listens to `on_write`, the arrays must not change afterwards.
+        Where there are observers, the arrays must not change afterwards.
         """
         self._check_open()
         self._write(values)
         self.revision += 1
-        if self.on_write is not None:
-            self.on_write(values)
+        for observer in self.observers:
+            observer.wrote(values)
 
     def snapshot(self) -> Snapshot:
         """Return the present contents of all regions, pending values included."""
@@ -247,19 +255,42 @@ class Player(abc.ABC):
                 f"a snapshot of {snapshot.device} does not fit {self.capture.path.name} on {self.device}",
                 remedy="take it from a player of the same regions on the same device",
             )
-        self._pending.clear()
-        self._written.clear()
-        self.frames = snapshot.frames
-        self.revision += 1
+        self._begin_restore(snapshot.frames)
         if self.capture.meshes:
-            self._write([(region, self._with_own_handles(snapshot, region)) for region in sizes])
+            self._write(
+                [(region, self._with_own_handles(snapshot.region_bytes(region), region)) for region in sizes]
+            )
         else:
             self._put(snapshot)
-        if self.on_write is not None:
-            self.on_write(None)
+        for observer in self.observers:
+            observer.restored()
 
-    def _with_own_handles(self, snapshot: Snapshot, region: int) -> np.ndarray:
-        content = snapshot.region_bytes(region)
+    def restore_bytes(self, contents: Mapping[int, np.ndarray], frames: int) -> None:
+        """Write contents of all regions that came from elsewhere, such as a file; else as `restore`.
+
+        Args:
+            contents: uint8 arrays by region; they may change afterwards.
+            frames: launches that led to them.
+
+        Raises:
+            ReplayError: they are of other regions.
+        """
+        self._check_open()
+        sizes = {region.id: region.nbytes for region in self.capture.regions.values()}
+        if sizes != {region: int(content.size) for region, content in contents.items()}:
+            raise ReplayError(f"the state does not fit {self.capture.path.name}: its regions are others")
+        self._begin_restore(frames)
+        self._write([(region, self._with_own_handles(contents[region].copy(), region)) for region in sizes])
+        for observer in self.observers:
+            observer.restored()
+
+    def _begin_restore(self, frames: int) -> None:
+        self._pending.clear()
+        self._written.clear()
+        self.frames = frames
+        self.revision += 1
+
+    def _with_own_handles(self, content: np.ndarray, region: int) -> np.ndarray:
         slots = self._handle_slots.get(region)
         if slots is not None:
             content[slots] = self._initial(region)[slots]

@@ -58,7 +58,7 @@ def test_what_went_wrong_before_all_that_is_kept(frame_capture):
         found = log.first_not_finite()
         assert found is not None and found.first.event is None and found.first.before
         log.close()
-        assert player.on_write is None and log.first_not_finite() is None
+        assert player.observers == [] and log.first_not_finite() is None
 
 
 def test_carried_state_is_repeated(tmp_path):
