@@ -30,8 +30,8 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
 
     Args:
         path: the capture.
-        args: `device`, `frames`, `size`, `click`, `screenshot`, `ui`, `top_view`, `param`, as
-            `app.commands.view` parses them.
+        args: `device`, `frames`, `size`, `click`, `screenshot`, `ui`, `top_view`, `param`, `trust` and
+            `transfer`, as `app.commands.view` parses them.
 
     Raises:
         RipplescopeError: bad input, or a broken chain.
@@ -62,6 +62,8 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
                 size=args.size or DEFAULT_SIZE,
                 vsync=False,
                 params=dict(args.param),
+                trust=args.trust,
+                prefer=args.transfer,
                 headless=plan,
             )
         except DisplayError as error:
@@ -72,7 +74,10 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
 def _run_top_view(path: Path, args: argparse.Namespace) -> int:
     from app.scene import open_scene
     from app.topview import render_topview
+    from app.trust import require_trust
+    from replay.graph.open import open_capture
 
+    require_trust(open_capture(path), args.trust, args.device)
     with open_scene(path, args.device) as scene:
         set_parameters(scene, dict(args.param))
         pushes = plan_pushes(scene, args.click, args.frames)
@@ -117,10 +122,10 @@ def set_parameters(scene: Scene, values: Mapping[str, Sequence[float]]) -> None:
         rule = manifest.stability
         now = {name: float(player.get(name).reshape(-1)[0]) for name in (rule.speed, rule.damping, rule.dt)}
         share = courant(rule, now)
-        if share > 1.0:
+        if share > rule.margin:
             listed = ", ".join(f"{name}={value:g}" for name, value in now.items())
             raise ParameterError(
-                f"{listed} is {share:.2f} times the stability limit",
+                f"{listed} is {share:.3f} of the stability limit, of which {rule.margin:g} may be used",
                 remedy=f"lower {rule.speed}, {rule.damping} or {rule.dt}",
             )
 

@@ -13,19 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from app.applog import Level, LogHandler
 from app.controls import handle_canvas, handle_events, water_viewport
 from app.gl_platform import GL
-from app.headless import plan_pushes
-from app.scene import Scene
+from app.headless import plan_pushes, set_parameters
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
 from app.window import Event
-from replay.errors import ParameterError, RipplescopeError
-from replay.parameters import check_limits, spec_named
+from replay.errors import RipplescopeError
 
 if TYPE_CHECKING:
     from app.gui import Gui
@@ -340,27 +336,8 @@ def open_first(app: App, path: Path | None, params: Mapping[str, tuple[float, ..
         path = demo_capture(FrameSettings(), app.device)
     app.open(path)
     if app.scene is not None and app.scene.player is not None:
-        set_values(app.scene, params)
-
-
-def set_values(scene: Scene, params: Mapping[str, tuple[float, ...]]) -> None:
-    """Set values by name, as the command line gives them.
-
-    Raises:
-        ParameterError: unknown name, wrong number of values, outside the range, or beyond what is stable.
-    """
-    edited = {}
-    for name, value in params.items():
-        spec = spec_named(scene.player.parameters, name)
-        check_limits(spec, value)
-        if name in scene.editor.values:
-            edited[name] = value
-        elif len(value) == int(np.prod(spec.full_shape)):
-            scene.player.set(name, np.asarray(value, spec.element.scalar).reshape(spec.full_shape))
-        else:
-            raise ParameterError(f"{name} holds {int(np.prod(spec.full_shape))} numbers, not {len(value)}")
-    for message in scene.editor.apply(edited):
-        raise ParameterError(message, remedy="lower the wave speed, the damping or the time step")
+        set_parameters(app.scene, params)
+        app.scene.editor.apply({name: params[name] for name in app.scene.editor.names if name in params})
 
 
 def look_around(app: App) -> None:

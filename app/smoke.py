@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 LAUNCHES = 10
 
 
-def run_smoke(path: Path | None, device: str) -> int:
+def run_smoke(path: Path | None, device: str, *, trust: bool = False) -> int:
     """Load a capture (recorded first if none is given), replay it 10 times and check what came out.
 
     A wave frame of ours gets one push in the middle; its heights must change, be finite, and equal the
     eager loop: bit for bit on the CPU, within `app.compare.CUDA_BOUND` on CUDA. Any other capture is
     replayed as it is and its floats must be finite.
+
+    Args:
+        path: the capture.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        trust: replay a capture that was not recorded here without asking.
 
     Returns:
         0 if all checks pass, 1 if not.
@@ -42,8 +47,12 @@ def run_smoke(path: Path | None, device: str) -> int:
         from app.cache import demo_capture
         from capture.settings import FrameSettings
 
-        path = demo_capture(FrameSettings(), device)
-    capture = open_capture(path)
+        capture = open_capture(demo_capture(FrameSettings(), device))
+    else:
+        from app.trust import require_trust
+
+        capture = open_capture(path)
+        require_trust(capture, trust, device)
     print(f"capture   {capture.path}")
     print(f"made by   Warp {capture.producer}, {capture.device_kind}, {len(capture.operations)} operations")
     with open_player(capture, device) as player:

@@ -21,6 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", help="a .wrp capture; without one, a wave frame is recorded")
     parser.add_argument("--frames", type=int, default=100, help="how many frames to run (default: 100)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+    parser.add_argument(
+        "--trust", action="store_true", help="replay a capture not recorded here without asking"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -30,23 +33,26 @@ def run(args: argparse.Namespace) -> int:
     from replay.players import device_kind
 
     device_kind(args.device)
+    from replay.graph.open import open_capture
     from replay.native import import_warp
 
     import_warp()
     if args.path is not None:
-        return _check(Path(args.path), args.device, args.frames)
+        from app.trust import require_trust
+
+        capture = open_capture(Path(args.path))
+        require_trust(capture, args.trust, args.device)
+        return _check(capture, args.device, args.frames)
     from capture.frame import FrameSettings, record_frame
 
     with tempfile.TemporaryDirectory(prefix="ripplescope-check-") as folder:
         path = record_frame(FrameSettings(), Path(folder) / "frame", args.device)
-        return _check(path, args.device, args.frames)
+        return _check(open_capture(path), args.device, args.frames)
 
 
-def _check(path: Path, device: str, frames: int) -> int:
+def _check(capture: Capture, device: str, frames: int) -> int:
     from app.compare import compare_frame, compare_replays
-    from replay.graph.open import open_capture
 
-    capture = open_capture(path)
     if capture.manifest is None:
         print(
             f"{capture.path.name} has no manifest: the loop it was recorded from is not known, so the eager "

@@ -122,6 +122,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
     )
     parser.add_argument("--no-vsync", action="store_true", help="do not wait for the display")
+    parser.add_argument(
+        "--free-run",
+        action="store_true",
+        help="one launch a frame, as fast as frames can be drawn (implies --no-vsync)",
+    )
+    parser.add_argument(
+        "--transfer",
+        choices=("auto", "interop", "shared", "copy"),
+        default="auto",
+        help="how heights get from CUDA to OpenGL (default: auto, the first that works)",
+    )
+    parser.add_argument(
+        "--trust", action="store_true", help="replay a capture that was not recorded here without asking"
+    )
     parser.add_argument("--version", action="version", version=f"ripplescope {VERSION}")
 
 
@@ -133,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
     if args.smoke:
         from app.smoke import run_smoke
 
-        return run_smoke(path, args.device)
+        return run_smoke(path, args.device, trust=args.trust)
     if args.headless:
         from app.headless import run_headless
 
@@ -150,5 +164,8 @@ def run(args: argparse.Namespace) -> int:
         device=args.device,
         size=args.size or (1280, 800),
         vsync=not args.no_vsync,
+        free_run=args.free_run,
+        prefer=args.transfer,
+        trust=args.trust,
         params=dict(args.param),
     )
