@@ -26,13 +26,21 @@ def _step(app: App) -> None:
 def _slower(app: App) -> None:
     if app.scene is not None:
         app.scene.clock.slower()
+        _follow_the_clock(app)
         app.notice = f"speed ×{app.scene.clock.speed:g}"
 
 
 def _faster(app: App) -> None:
     if app.scene is not None:
         app.scene.clock.faster()
+        _follow_the_clock(app)
         app.notice = f"speed ×{app.scene.clock.speed:g}"
+
+
+def _follow_the_clock(app: App) -> None:
+    """Who asks for a speed no longer wants a free run."""
+    if app.free_run:
+        app.set_free_run(False)
 
 
 def _reset_water(app: App) -> None:
