@@ -1,0 +1,174 @@
+"""The command line as a user meets it: exit codes, one line an error, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).parents[2]
+
+
+def ripplescope(*arguments: str, cwd: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder of its own, with the caches of this test session."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "app", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the error, which must be one line of its own and nothing on standard output."""
+    assert done.returncode == 2, done
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("ripplescope: "), done.stderr
+    return lines[0]
+
+
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The user's folders of all runs here, so that the demo frame is recorded once."""
+    return tmp_path_factory.mktemp("user")
+
+
+@pytest.fixture(autouse=True)
+def user_folders(caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(caches / variable))
+    monkeypatch.delenv("RIPPLESCOPE_DATA_DIR", raising=False)
+
+
+def test_smoke_without_a_graph_records_replays_checks_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    first = ripplescope("--smoke", "--device", "cpu", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    lines = first.stdout.splitlines()
+    assert lines[-1] == "smoke OK (10 graph launches)"
+    digest = next(line for line in lines if line.startswith("digest"))
+    assert re.fullmatch(r"digest    [0-9a-f]{16}", digest)
+    sizes = {row.split()[0]: row for row in lines if row.endswith("bytes")}
+    assert sizes["heights"].endswith(" 65,536 bytes") and sizes["mouse_pos"].endswith(" 8 bytes")
+    assert "equal bit for bit" in first.stdout
+    second = ripplescope("--smoke", "--device", "cpu", cwd=tmp_path)
+    assert digest in second.stdout, "the same frames give the same digest"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_smoke_of_a_foreign_capture_wants_trust_and_then_replays(tmp_path: Path, frame_path: Path) -> None:
+    # recorded by this test session, not by the command, so the command has never seen it
+    assert "--trust" in one_line(ripplescope("--smoke", "--graph", str(frame_path), cwd=tmp_path))
+    done = ripplescope("--smoke", "--trust", "--graph", str(frame_path), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "smoke OK (10 graph launches)"
+
+
+def ring_centre(picture: np.ndarray) -> tuple[float, float]:
+    """Return the centre (x, y) of everything that is not still water, as a share of the picture."""
+    grey = picture.astype(float).mean(axis=2)
+    still = np.median(grey)
+    y, x = np.nonzero(abs(grey - still) > 12)
+    return (x.min() + x.max()) / 2 / grey.shape[1], (y.min() + y.max()) / 2 / grey.shape[0]
+
+
+@pytest.mark.parametrize("cell", [(64, 64), (40, 80), (90, 50)])
+def test_the_top_view_shows_a_ring_centred_where_it_was_clicked(
+    tmp_path: Path, cell: tuple[int, int]
+) -> None:
+    out = tmp_path / "ring.png"
+    done = ripplescope(
+        "--headless", "--top-view", "--device", "cpu", "--frames", "16", "--size", "256x256",
+        "--click", f"{cell[0]},{cell[1]}", "--screenshot", str(out), cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    picture = np.asarray(Image.open(out).convert("RGB"))
+    assert picture.shape == (256, 256, 3)
+    x, y = ring_centre(picture)
+    assert x * 128 - 0.5 == pytest.approx(cell[0], abs=2)
+    assert y * 128 - 0.5 == pytest.approx(cell[1], abs=2)
+
+
+def test_a_parameter_from_the_command_line_changes_the_picture(tmp_path: Path) -> None:
+    arguments = [
+        "--headless",
+        "--top-view",
+        "--device",
+        "cpu",
+        "--frames",
+        "12",
+        "--size",
+        "64x64",
+        "--click",
+        "64,64",
+    ]
+    for name, extra in (("slow", ["--param", "k_speed=10"]), ("fast", ["--param", "k_speed=200"])):
+        done = ripplescope(*arguments, *extra, "--screenshot", f"{name}.png", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+    def width(name: str) -> int:
+        grey = np.asarray(Image.open(tmp_path / name).convert("L")).astype(float)
+        return int(np.ptp(np.nonzero(abs(grey - np.median(grey)) > 8)[1]))
+
+    assert width("fast.png") > 2 * width("slow.png") > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--device", "tpu", "--smoke"], "unknown device 'tpu'"),
+        (["--smoke", "nowhere.wrp"], "no such file"),
+        (["--smoke", "--graph", "."], "folder"),
+        (["a.wrp", "--graph", "b.wrp"], "two captures"),
+        (["--headless", "--frames", "0"], "not a count"),
+        (["--headless", "--frames", "many"], "not a count"),
+        (["--headless", "--size", "8x8"], "not a size"),
+        (["--headless", "--click", "1;2"], "not a place"),
+        (["--headless", "--click", "nan,2"], "not a place"),
+        (["--headless", "--param", "k_speed"], "not NAME=VALUE"),
+        (["--headless", "--screenshot", "x.jpg"], "not a .png"),
+        (["--headless", "--screenshot", "no/x.png"], "no folder"),
+        (["--screenshot", "x.png"], "--headless"),
+        (["--nonsense"], "unrecognized arguments"),
+        (["--headless", "--top-view", "--device", "cpu", "--click", "500,2"], "outside the grid"),
+        (["--headless", "--top-view", "--device", "cpu", "--click", "5,2@99"], "the last frame is 59"),
+        (["--headless", "--top-view", "--device", "cpu", "--param", "k_sped=1"], "did you mean 'k_speed'"),
+        (["--headless", "--top-view", "--device", "cpu", "--param", "k_speed=1e9"], "outside its range"),
+        (["--headless", "--top-view", "--device", "cpu", "--param", "k_speed=nan"], "not finite"),
+        (["--headless", "--top-view", "--device", "cpu", "--param", "clock=1.5"], "int32"),
+        (["--headless", "--top-view", "--device", "cpu", "--param", "k_speed=1,2"], "shape"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[str], words: str) -> None:
+    assert words in one_line(ripplescope(*arguments, cwd=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_values_that_are_unstable_together_are_refused(tmp_path: Path) -> None:
+    line = one_line(
+        ripplescope(
+            "--headless", "--top-view", "--device", "cpu", "--param", "dt=0.008", "--param", "k_speed=200",
+            cwd=tmp_path,
+        )
+    )  # fmt: skip
+    assert "stability limit" in line or "outside its range" in line
+
+
+def test_help_is_quick_to_import_and_lists_every_command(tmp_path: Path) -> None:
+    from app.cli import COMMANDS
+
+    done = ripplescope("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", done.stdout, re.M)
+        assert ripplescope(name, "--help", cwd=tmp_path).returncode == 0
