@@ -28,6 +28,7 @@ class ArgumentDecoder:
         data: the file.
         launches, descriptors: its tables.
         regions, meshes: by id, by handle.
+        source: access of each argument of a kernel by (key, module hash), where packaged source shows it.
     """
 
     data: bytes
@@ -36,6 +37,7 @@ class ArgumentDecoder:
     regions: Mapping[int, Region]
     meshes: Mapping[int, Mesh]
     manifest: Manifest | None
+    source: Mapping[tuple[str, str], tuple[Access | None, ...]] = field(default_factory=dict)
     _scalars: dict[tuple[int, int, int], str | None] = field(default_factory=dict)
     _groups: tuple[np.ndarray, dict[tuple[int, int], tuple[int, int]]] | None = None
 
@@ -43,6 +45,12 @@ class ArgumentDecoder:
         entries = {entry.key: entry.arguments for entry in self.manifest.kernels} if self.manifest else {}
         self._entries: list[tuple[ArgumentEntry, ...]] = [
             entries.get(key.decode("utf-8", "backslashreplace"), ()) for key, _ in self.launches.names
+        ]
+        self._sources: list[tuple[Access | None, ...]] = [
+            self.source.get(
+                (key.decode("utf-8", "backslashreplace"), module.decode("utf-8", "backslashreplace")), ()
+            )
+            for key, module in self.launches.names
         ]
         # First descriptor of each argument; they are in file order.
         self._first = np.searchsorted(self.descriptors.param, np.arange(len(self.launches.params) + 1))
@@ -53,8 +61,19 @@ class ArgumentDecoder:
         count = int(self.launches.records["num_params"][row])
         entries = self._entries[self.launches.name_of[row]]
         entries = entries if len(entries) == count else ()
+        # A backward launch reads and writes otherwise than the signature says.
+        forward = bool(self.launches.records["is_forward"][row])
+        source = self._sources[self.launches.name_of[row]]
+        source = source if forward and len(source) == count else ()
         return tuple(
-            self._argument(param, slot, entries[slot % count] if entries else None, slot >= count)
+            self._argument(
+                param,
+                slot,
+                entries[slot % count] if entries else None,
+                slot >= count,
+                forward,
+                source[slot] if source and slot < count else None,
+            )
             for slot, param in enumerate(range(first, last))
         )
 
@@ -98,7 +117,15 @@ class ArgumentDecoder:
             size = region.element.nbytes
         return low, high - low + size
 
-    def _argument(self, param: int, slot: int, entry: ArgumentEntry | None, adjoint: bool) -> Argument:
+    def _argument(
+        self,
+        param: int,
+        slot: int,
+        entry: ArgumentEntry | None,
+        adjoint: bool,
+        forward: bool,
+        shown: Access | None,
+    ) -> Argument:
         launches = self.launches
         record = launches.params[param]
         base, nbytes, align = (
@@ -126,8 +153,10 @@ class ArgumentDecoder:
         access, how = Access.NONE, Provenance.KNOWN
         if arrays:
             access, how = Access.READ_WRITE, Provenance.ASSUMED
-            if entry is not None and entry.access in _ACCESS and not adjoint:
+            if entry is not None and entry.access in _ACCESS and not adjoint and forward:
                 access, how = _ACCESS[entry.access], Provenance.KNOWN
+            elif shown is not None:
+                access, how = shown, Provenance.KNOWN
         name = entry.name if entry is not None else ""
         if adjoint and name:
             name = f"adj_{name}"

@@ -176,6 +176,13 @@ class Flow:
         """Return the region that decides an IF or WHILE; None for any other event."""
         return self._conditions.get(event)
 
+    def is_loop(self, event: int) -> bool:
+        """Whether an event is a WHILE with a body."""
+        following = event + 1
+        return following < len(self._streams.of) and bool(
+            self._streams.loops[self._streams.of[following]] and self.parent(following) == event
+        )
+
     def inside(self, event: int) -> Iterator[int]:
         """Yield all events inside an IF or WHILE, in order."""
         following = event + 1
@@ -305,7 +312,10 @@ class _Walk:
             parent = flow.parent(event)
             if parent is not None:
                 yield parent, flow.condition(parent), False
-        elif event in flow._conditions and region in (None, flow._conditions[event]) and not outside:
+        elif event in flow._conditions and region in (None, flow._conditions[event]):
+            # An IF has read its condition when its body begins; a WHILE reads it again after each turn.
+            if outside and not flow.is_loop(event):
+                return
             yield from ((inner, None, False) for inner in flow.inside(event))
 
 
@@ -316,7 +326,7 @@ def data_flow(
 
     Args:
         capture: the capture.
-        source: access that packaged source shows, from `source_access.packaged_access`.
+        source: access of kernel arguments by (key, module hash); by default what packaged source says.
         observed: regions that events were seen to change, by event.
     """
     uses = use_table(capture, source=source, observed=observed)

@@ -25,8 +25,9 @@ import numpy as np
 
 from replay.graph.flow import Flow
 from replay.graph.fold import Folded
+from replay.graph.links import Link, links_of
 from replay.graph.model import Capture, Provenance
-from replay.graph.nodes import Key, Link, NodeKind, Opened, Tree, links_of, tree_of
+from replay.graph.nodes import Key, NodeKind, Opened, Tree, tree_of
 
 TITLE_SIZE, SUBTITLE_SIZE = 13.0, 11.0
 NODE_HEIGHT, SLIM_HEIGHT, PILL_HEIGHT, HEADER = 40.0, 28.0, 22.0, 24.0
@@ -98,7 +99,8 @@ class Path:
     Attributes:
         strokes: each a start point and then three points (two controls, end) for each cubic Bezier segment.
         arrows: (tip, direction) of each arrow head; the direction is a unit vector.
-        source: index of a box, or -1 - index of a pill; targets: the same.
+        source: index of a box, or -1 - index of a pill; targets: the same. What crosses the border of a
+            container ends there: `Picture.links` says which nodes inside are meant.
         regions: ids of the regions whose data flow.
         data: False if only the order matters. carried: to a later repeat or turn.
         provenance: of the weakest access behind it.

@@ -1,4 +1,4 @@
-"""What a picture of a capture shows: its folded operations as a tree of nodes, and edges between these.
+"""What a picture of a capture shows: its folded operations as a tree of nodes.
 
 A run of equal operations is one node until it is opened; a repeated group and the branches of a conditional
 are containers. Which nodes are open is a value, `Opened`, that a panel changes and hands in again. Every
@@ -14,12 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from replay.graph import edges as table
-from replay.graph.flow import Flow
 from replay.graph.fold import Folded
-from replay.graph.model import Access, Capture, OpKind, Provenance
+from replay.graph.model import Access, Capture, OpKind
 from replay.graph.operations import LazyOperations
-from replay.graph.uses import PROVENANCES
 
 MOST_SIBLINGS = 4000
 _SECTION = 1000
@@ -77,7 +74,7 @@ class Node:
         kind: what it stands for.
         title, subtitle: its texts, such as `wave_solve` and `128 × 128`.
         count: how often its operations repeat here; 1 for a single one.
-        first, last: events of its first and last operation, what is inside included.
+        first, last: events of its first and last operation, in all repeats and with what is inside.
         parent: number of the container around it, -1 at the outermost level.
         children: numbers of the nodes in it; empty unless it is an open container.
         can_open: whether there is more inside than it shows; is_open: whether it shows it.
@@ -94,28 +91,6 @@ class Node:
     children: tuple[int, ...] = ()
     can_open: bool = False
     is_open: bool = False
-
-
-@dataclass(frozen=True)
-class Link:
-    """All edges from one node to another.
-
-    Attributes:
-        source, target: numbers of nodes; equal for a node whose repeats feed each other.
-        data: whether data flows; else only the order matters.
-        carried: from a repeat, or a turn of a WHILE, to a later one: it goes against the reading direction.
-        regions: ids of the regions involved, ascending.
-        provenance: the weakest of its edges.
-        edges: how many edges between events it stands for.
-    """
-
-    source: int
-    target: int
-    data: bool
-    carried: bool
-    regions: tuple[int, ...]
-    provenance: Provenance
-    edges: int
 
 
 @dataclass(frozen=True)
@@ -152,6 +127,11 @@ def span_of(run: Folded) -> int:
 
 
 Repeats = tuple[tuple[int, int], ...]  # (count, events from one to the next) of everything around
+
+
+def _later(around: Repeats) -> int:
+    """Return how much later than the first repeat of everything around the last one is."""
+    return sum((count - 1) * period for count, period in around)
 
 
 class _Builder:
@@ -202,10 +182,10 @@ class _Builder:
         shut = key in self._opened.closed
         can_open = count > 1 or bool(run.branches)
         is_open = bool(run.branches) and not shut
+        last = run.event + span * count - 1 + _later(around)
         number = self._push(
-            Node(key, kind, title, subtitle, count, run.event, run.event + span * count - 1, parent, (),
-                 can_open, is_open)
-        )  # fmt: skip
+            Node(key, kind, title, subtitle, count, run.event, last, parent, (), can_open, is_open)
+        )
         self._fill(number, run.event, inner, 1 if is_open else span)
         if is_open:
             self._adopt(number, tuple(
@@ -215,7 +195,7 @@ class _Builder:
         return number
 
     def _add_branch(self, name: str, runs: Sequence[Folded], key: Key, parent: int, around: Repeats) -> int:
-        last = runs[-1].event + self._span(runs[-1]) * runs[-1].count - 1
+        last = runs[-1].event + self._span(runs[-1]) * runs[-1].count - 1 + _later(around)
         number = self._push(
             Node(key, NodeKind.BRANCH, name, "", 1, runs[0].event, last, parent, (), False, True)
         )
@@ -226,7 +206,7 @@ class _Builder:
         """Add an opened run: a container with a node for each member."""
         span = self._span(run)
         title, subtitle = self._words(run, self._kind(run.event))
-        last = run.event + span * run.count - 1
+        last = run.event + span * run.count - 1 + _later(around)
         number = self._push(
             Node(key, NodeKind.GROUP, title, subtitle, run.count, run.event, last, parent, (), True, True)
         )
@@ -239,7 +219,7 @@ class _Builder:
 
     def _add_group(self, run: Folded, key: Key, parent: int, around: Repeats) -> int:
         period = self._span(run)
-        last = run.event + period * run.count - 1
+        last = run.event + period * run.count - 1 + _later(around)
         is_open = key not in self._opened.closed
         names = ", ".join(dict.fromkeys(split_label(item.label)[0] or "group" for item in run.items))
         title = "repeated" if is_open else names
@@ -255,7 +235,7 @@ class _Builder:
                 at = (*key, -100 - index)
                 part = self._push(
                     Node(at, NodeKind.BRANCH, f"repeat {index + 1} of {run.count}", "", 1, first,
-                         first + period - 1, number, (), False, True)
+                         first + period - 1 + _later(around), number, (), False, True)
                 )  # fmt: skip
                 moved = _shift_all(run.items, index * period)
                 self._adopt(part, self.add_runs(moved, at, part, around))
@@ -296,7 +276,7 @@ class _Builder:
         """Return title and subtitle of an operation: how many threads, what it decides by, what it writes."""
         if kind is NodeKind.LAUNCH:
             title, shape = split_label(run.label)
-            return title, f"{shape} threads" if shape else ""
+            return title, f"{shape} {'thread' if shape == '1' else 'threads'}" if shape else ""
         uses = self._capture.operations[run.event].uses
         read = self._names(use.region for use in uses if use.access is Access.READ)
         written = self._names(use.region for use in uses if use.access & Access.WRITE)
@@ -347,52 +327,3 @@ def split_label(label: str) -> tuple[str, str]:
     if not bracket:
         return label, ""
     return name, shape.rstrip("]").replace(", ", " × ")
-
-
-def links_of(tree: Tree, flow: Flow, *, order: bool = False) -> tuple[Link, ...]:
-    """Return the edges between nodes, sorted by source and target.
-
-    Edges between a container and what is inside of it are left out: the box says it.
-
-    Args:
-        tree: the nodes.
-        flow: the data flow of the same capture.
-        order: whether pairs that are only ordered (write after read, write after write) count too.
-    """
-    edges = flow.edges
-    follow = edges["kind"] == table.RAW
-    if not order:
-        edges = edges[follow]
-    if not len(edges):
-        return ()
-    source, target = tree.node_of[edges["source"]], tree.node_of[edges["target"]]
-    count = len(tree.nodes)
-    key = source * count + target
-    rank = np.argsort(key, kind="stable")
-    pairs, begin = np.unique(key[rank], return_index=True)
-    data = np.logical_or.reduceat(edges["kind"][rank] == table.RAW, begin)
-    provenance = np.maximum.reduceat(edges["provenance"][rank], begin)
-    region = edges["region"][rank].tolist()
-    ends = np.append(begin[1:], len(rank))
-    ancestors = [frozenset(_above(tree.nodes, number)) for number in range(count)] if _nested(tree) else []
-    links = []
-    for pair, low, high, flows, weak in zip(
-        pairs.tolist(), begin.tolist(), ends.tolist(), data.tolist(), provenance.tolist(), strict=True
-    ):
-        one, other = divmod(pair, count)
-        if ancestors and (one in ancestors[other] or other in ancestors[one]):
-            continue
-        regions = tuple(sorted(set(region[low:high])))
-        links.append(Link(one, other, flows, other <= one, regions, PROVENANCES[weak], high - low))
-    return tuple(links)
-
-
-def _nested(tree: Tree) -> bool:
-    return any(node.children for node in tree.nodes)
-
-
-def _above(nodes: Sequence[Node], number: int) -> list[int]:
-    found = []
-    while (number := nodes[number].parent) >= 0:
-        found.append(number)
-    return found

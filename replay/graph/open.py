@@ -17,6 +17,7 @@ from replay.graph.descriptors import find_descriptors
 from replay.graph.infer import infer_regions
 from replay.graph.model import Binding, Capture, Fault, Kernel, Mesh, Module, Severity
 from replay.graph.operations import LazyOperations
+from replay.graph.source_access import packaged_access
 from replay.manifest import Manifest, manifest_path, read_manifest_of
 from replay.wrp.document import Document, Metadata, parse
 from replay.wrp.files import capture_path, read_regular_file
@@ -56,7 +57,13 @@ def capture_from_bytes(data: bytes, path: Path) -> Capture:
     descriptors = find_descriptors(data, table.launches)
     regions = infer_regions(data, document, table, descriptors, bindings, manifest)
     decoder = ArgumentDecoder(
-        data, table.launches, descriptors, regions, {mesh.handle: mesh for mesh in meshes}, manifest
+        data,
+        table.launches,
+        descriptors,
+        regions,
+        {mesh.handle: mesh for mesh in meshes},
+        manifest,
+        packaged_access(modules, kernels, folder),
     )
     known = dict(zip(_kernel_names(data, metadata), kernels, strict=True))
     faults = check_document(data, document, descriptors, regions, kernels, set(known), folder)

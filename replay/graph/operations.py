@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -13,7 +13,7 @@ import numpy as np
 from replay.graph import library
 from replay.graph.arguments import ArgumentDecoder
 from replay.graph.groups import group
-from replay.graph.model import Kernel, Operation, OpKind, Provenance, RegionUse
+from replay.graph.model import Access, Kernel, Operation, OpKind, Provenance, RegionUse
 from replay.wrp.layout import MAX_DIMS, RECORDS, gather
 from replay.wrp.tables import OperationTable
 
@@ -39,6 +39,11 @@ class LazyOperations(Sequence[Operation]):
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @property
+    def source_access(self) -> Mapping[tuple[str, str], tuple[Access | None, ...]]:
+        """What packaged source says of kernel arguments, see `ArgumentDecoder.source`."""
+        return self._decoder.source
 
     @overload
     def __getitem__(self, event: int) -> Operation: ...

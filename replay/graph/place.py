@@ -26,8 +26,9 @@ from replay.graph.levels import (
     Level,
     Row,
 )
+from replay.graph.links import Link
 from replay.graph.model import Capture
-from replay.graph.nodes import Link, Node, Tree
+from replay.graph.nodes import Node, Tree
 
 _PER_ROW = 6
 _MOST_COLUMNS = 400

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from replay.graph.layout import Box, Path, Pill, Point
 from replay.graph.levels import GAP_X, GAP_Y, LANE, MOST_LANES, STRIP_GAP, Level, Row
+from replay.graph.links import Link
 from replay.graph.model import Provenance
-from replay.graph.nodes import Link
 from replay.graph.uses import PROVENANCES
 
 if TYPE_CHECKING:
@@ -101,26 +101,24 @@ class Router:
         lifted = {
             id(link): place for link, place in zip(self._placer.links, self._placer.lifted, strict=True)
         }
-        shared: dict[tuple[int, int, bool, bool], list[tuple[Link, Stroke, tuple[Point, Point]]]] = {}
+        # What lies in containers is joined from container to container, and once.
+        shared: dict[tuple[int, int, bool, bool], dict[int, list[Link]]] = {}
         for link in links:
             owner, one, other = lifted[id(link)]
             if owner == -2:
                 found.append(self._loop(link))
-                continue
-            stroke, arrow = self._between(self._placer.levels[owner], one, other)
-            shared.setdefault((link.source, one, link.carried, link.data), []).append((link, stroke, arrow))
-        for (source, _, carried, data), parts in shared.items():
-            regions = parts[0][0].regions
-            weak = parts[0][0].provenance
+            else:
+                ends = shared.setdefault((owner, one, one > other, link.data), {})
+                ends.setdefault(other, []).append(link)
+        for (owner, one, carried, data), ends in shared.items():
+            drawn = [self._between(self._placer.levels[owner], one, other) for other in ends]
+            parts = [link for joined in ends.values() for link in joined]
+            regions, weak = parts[0].regions, parts[0].provenance
             if len(parts) > 1:
-                regions = tuple(sorted({region for link, _, _ in parts for region in link.regions}))
-                weak = max((link.provenance for link, _, _ in parts), key=PROVENANCES.index)
-            found.append(
-                Path(
-                    tuple(stroke for _, stroke, _ in parts), tuple(arrow for _, _, arrow in parts), source,
-                    tuple(link.target for link, _, _ in parts), regions, data, carried, weak,
-                )
-            )  # fmt: skip
+                regions = tuple(sorted({region for link in parts for region in link.regions}))
+                weak = max((link.provenance for link in parts), key=PROVENANCES.index)
+            strokes, arrows = zip(*drawn, strict=True)
+            found.append(Path(strokes, arrows, one, tuple(ends), regions, data, carried, weak))
         return tuple(found)
 
     def _loop(self, link: Link) -> Path:

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from replay.errors import CaptureFileError
 from replay.graph.check_modules import is_plain_name
-from replay.graph.model import Access, Capture
+from replay.graph.model import Access, Kernel, Module
 from replay.wrp.files import read_regular_file
 
 SOURCE_SIZE_LIMIT = 64 << 20
+_DEEPEST = 64  # calls within calls
+# Whitespace is single blanks by then, and lengths are bounded: hostile text must not make these slow.
 _FUNCTION = re.compile(
-    r"(?:extern\s+\"C\"\s+__global__\s+void|static\s+CUDA_CALLABLE\s+[\w:<>,\s]*?)\s+(\w+)\s*\(([^()]*)\)\s*\{"
+    r"(?:extern \"C\" __global__ void|static CUDA_CALLABLE [\w:<>, ]{1,200}?) (\w+) ?\(([^()]*)\) ?\{"
 )
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PARAMETER = re.compile(r"(.*?)[\s&]+(var_\w+)$", re.DOTALL)
@@ -43,24 +47,30 @@ class _Function:
     busy: bool = field(default=False)
 
 
-def packaged_access(capture: Capture) -> dict[tuple[str, str], tuple[Access | None, ...]]:
+def packaged_access(
+    modules: Sequence[Module], kernels: Sequence[Kernel], folder: Path
+) -> dict[tuple[str, str], tuple[Access | None, ...]]:
     """Return the access of each kernel argument by (key, module hash), as far as packaged source shows it.
+
+    Args:
+        modules, kernels: of the capture.
+        folder: its folder of modules.
 
     None stands for a value, a struct, or an array whose use is not plain. Kernels without usable source are
     left out; nothing is raised for a missing or changed file.
     """
     found: dict[tuple[str, str], tuple[Access | None, ...]] = {}
-    for module in capture.modules:
+    for module in modules:
         if not module.source_file or not is_plain_name(module.source_file):
             continue
         try:
-            text = read_regular_file(capture.modules_folder / module.source_file, limit=SOURCE_SIZE_LIMIT)
+            text = read_regular_file(folder / module.source_file, limit=SOURCE_SIZE_LIMIT)
         except CaptureFileError:
             continue
         if hashlib.sha256(text).hexdigest() != module.source_digest:
             continue
         functions = access_of_functions(text.decode("utf-8", "replace"))
-        for kernel in capture.kernels:
+        for kernel in kernels:
             if kernel.module_hash == module.hash and kernel.forward_name in functions:
                 # The first parameter of a kernel are its launch bounds.
                 found[kernel.key, module.hash] = functions[kernel.forward_name][1:]
@@ -69,12 +79,12 @@ def packaged_access(capture: Capture) -> dict[tuple[str, str], tuple[Access | No
 
 def access_of_functions(source: str) -> dict[str, tuple[Access | None, ...]]:
     """Return how each generated function uses each of its parameters, by name of the function."""
-    text = _COMMENT.sub("", source)
+    text = re.sub(r"\s+", " ", _COMMENT.sub("", source))
     functions: dict[str, list[_Function]] = {}
     for match in _FUNCTION.finditer(text):
         parameters = _parameters(match[2])
         functions.setdefault(match[1], []).append(_Function(parameters, _body(text, match.end())))
-    return {name: _summary(name, functions) for name in functions}
+    return {name: _summary(name, functions, 0) for name in functions}
 
 
 def _parameters(text: str) -> tuple[tuple[str, bool], ...]:
@@ -108,15 +118,15 @@ def _split(text: str) -> list[str]:
     return [*parts, text[begin:]] if text.strip() else []
 
 
-def _summary(name: str, functions: dict[str, list[_Function]]) -> tuple[Access | None, ...]:
+def _summary(name: str, functions: dict[str, list[_Function]], depth: int) -> tuple[Access | None, ...]:
     """Return the access of a function's parameters: of all overloads together; nothing where they differ."""
     overloads = functions[name]
     for function in overloads:
         if function.summary is None:
-            if function.busy:  # recursion: nothing can be said
+            if function.busy or depth > _DEEPEST:  # recursion: nothing can be said
                 return (None,) * len(function.parameters)
             function.busy = True
-            function.summary = _Reader(function, functions).read()
+            function.summary = _Reader(function, functions, depth).read()
             function.busy = False
     first = overloads[0].summary or ()
     same = all(function.summary == first for function in overloads)
@@ -126,8 +136,8 @@ def _summary(name: str, functions: dict[str, list[_Function]]) -> tuple[Access |
 class _Reader:
     """Reads the body of one function, statement by statement."""
 
-    def __init__(self, function: _Function, functions: dict[str, list[_Function]]) -> None:
-        self._function, self._functions = function, functions
+    def __init__(self, function: _Function, functions: dict[str, list[_Function]], depth: int) -> None:
+        self._function, self._functions, self._depth = function, functions, depth
         self._root = {name: name for name, array in function.parameters if array}  # arrays and views of them
         self._pointer: dict[str, str] = {}  # addresses of elements
         self._access: dict[str, Access | None] = dict.fromkeys(self._root, Access.NONE)
@@ -195,7 +205,7 @@ class _Reader:
         return access is not None and self._use(root, access)
 
     def _called(self, name: str, arguments: list[str]) -> bool:
-        summary = _summary(name, self._functions)
+        summary = _summary(name, self._functions, self._depth + 1)
         if len(summary) != len(arguments):
             return False
         for argument, access in zip(arguments, summary, strict=True):

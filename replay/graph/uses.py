@@ -78,14 +78,15 @@ def use_table(
 
     Args:
         capture: the capture.
-        source: what packaged source says, from `source_access.packaged_access`.
+        source: access of kernel arguments; by default what packaged source says.
         observed: what was seen when prefixes were replayed. Writing the same bytes again is not seen, so a
             region that did not change counts as read only: that is why these stay "observed".
     """
     operations = capture.operations
     parts: list[Columns] = []
     if isinstance(operations, LazyOperations) and len(operations):
-        parts += _launch_uses(capture, operations, source or {})
+        known = operations.source_access if source is None else source
+        parts += _launch_uses(capture, operations, known)
         parts += _library_uses(capture, operations)
     empty: Columns = (np.zeros(0, np.int64),) * 7
     event, region, start, stop, access, provenance, full = (
@@ -171,11 +172,14 @@ def _slot_access(
     forward[launches.name_of] = launches.records["num_params"]
     for number, (key, module) in enumerate(launches.names):
         name = key.decode("utf-8", "backslashreplace"), module.decode("utf-8", "backslashreplace")
-        told: list[int | None] = [_NAMED_ACCESS.get(entry.access) for entry in kernels.get(name[0], ())]
+        shown = source.get(name, ())
+        told = [None if one is None else one.value for one in shown] or [None] * int(forward[number])
+        entries = kernels.get(name[0], ())
         if len(told) != forward[number]:
-            told = [None if one is None else one.value for one in source.get(name, ())]
-        if len(told) != forward[number]:
-            continue
+            told = [None] * int(forward[number])
+        if len(entries) == forward[number]:  # the manifest counts first
+            stated = [_NAMED_ACCESS.get(entry.access) for entry in entries]
+            told = [own if own is not None else one for own, one in zip(stated, told, strict=True)]
         for slot, one in enumerate(told):
             if one is not None:
                 access[number, slot], provenance[number, slot] = one, KNOWN
