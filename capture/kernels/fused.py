@@ -23,8 +23,10 @@ its first substep, row j-1 by its second, and so on, `CPU_DEPTH` of them, in row
 cache. Wide grids are swept in bands of `CPU_COLUMNS` columns, whose edges move one cell to the west each
 substep, for the same reason. Nothing is computed twice. One launch does all substeps.
 
-Limits: a tile holds at least one cell to store, so `depth` stays below half of its smaller side. Results
-are the reference's, as the arithmetic is.
+Limits: a tile holds at least one cell to store, so `depth` stays below half of its smaller side. A launch is
+not a substep here, so the state between two substeps of a pass cannot be looked at, and on CUDA a frame
+needs the memory of four fields. Results are the reference's, bit for bit, as the arithmetic is, and what a
+capture names has the same names, sizes and meaning.
 """
 
 from __future__ import annotations

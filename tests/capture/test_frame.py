@@ -32,12 +32,22 @@ def digest_of(path: Path) -> str:
 
 
 class TestFiles:
-    def test_names_sizes_and_launches(self, frame_of: Callable[..., Path]) -> None:
+    @pytest.mark.parametrize(
+        ("solver", "launched"),
+        [
+            ("tuned", ["displace_box"] + ["solve_strips"] * 16),
+            ("reference", ["wave_displace"] + ["wave_solve"] * 16),
+            ("fused", ["displace_box", "solve_wavefront"]),
+        ],
+    )
+    def test_names_sizes_and_launches(
+        self, solver: str, launched: list[str], frame_of: Callable[..., Path]
+    ) -> None:
         from replay.graph.open import open_capture
 
-        path = frame_of(substeps=16)
+        path = frame_of(substeps=16, solver=solver)
         capture = open_capture(path)
-        assert [operation.key for operation in capture.operations] == ["wave_displace"] + ["wave_solve"] * 16
+        assert [operation.key for operation in capture.operations] == launched
         sizes = {binding.name: capture.regions[binding.region].nbytes for binding in capture.bindings}
         field = 24 * 16 * 4
         # the first three, and the two outputs, are what the published C++ program sets and reads by size
@@ -65,7 +75,8 @@ class TestFiles:
         assert manifest == read_manifest_of(path, manifest.wrp_sha256)
         assert (manifest.grid.width, manifest.grid.height, manifest.substeps) == (24, 16, 16)
         assert (manifest.warp_version, manifest.device_kind, manifest.carry) == (wp.__version__, "cpu", ())
-        assert [kernel.key for kernel in manifest.kernels] == ["wave_displace", "wave_solve"]
+        assert manifest.solver == "tuned", "the default"
+        assert [kernel.key for kernel in manifest.kernels] == ["displace_box", "solve_strips", "solve_cells"]
 
     def test_odd_substeps_carry(self, frame_of: Callable[..., Path]) -> None:
         manifest = Manifest.read(manifest_path(frame_of(substeps=3)))

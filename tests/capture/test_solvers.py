@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 import warp as wp
 
+from capture.kernels import solvers
 from capture.kernels.fused import CPU_COLUMNS, CPU_DEPTH, PLANS, Plan, pass_depths
 from capture.kernels.tiles import Tile, tile_kernel
 from capture.kernels.tuned import CPU_ROWS, SMALL_CELLS, solve_cells, solve_strips
@@ -100,6 +101,28 @@ class TestAgainstReference:
             np.testing.assert_array_equal(player.get("heights"), tank.heights.numpy())
             assert np.abs(player.get("heights")).max() > 1e-3
             assert player.get("clock")[0] == 60
+
+
+@pytest.mark.parametrize("solver", solvers())
+def test_replays_in_a_loop_that_sets_and_reads_both_fields(
+    solver: str, frame_of: Callable[..., Path]
+) -> None:
+    """The published C++ program feeds both outputs back as inputs, each frame, by name."""
+    settings = {"width": 32, "height": 32, "substeps": 16, "solver": solver}
+    tank = Tank(FrameSettings(**settings), "cpu")
+    heights = heights_prev = np.zeros((32, 32), np.float32)
+    with open_player(open_capture(frame_of(**settings)), "cpu") as player:
+        for frame in range(20):
+            pointer = (float(frame), 9.0) if frame < 10 else NO_POINTER
+            player.set("heights", heights)
+            player.set("heights_prev", heights_prev)
+            player.set("mouse_pos", [pointer])
+            player.launch()
+            heights, heights_prev = player.get("heights_out"), player.get("heights_prev_out")
+            tank.set("mouse_pos", pointer)
+            tank.step()
+        np.testing.assert_array_equal(heights, tank.heights.numpy())
+        assert np.abs(heights).max() > 1e-3
 
 
 class TestDisplacement:
