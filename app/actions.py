@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 from app.bindings import Action
@@ -14,11 +15,15 @@ def perform(app: App, action: Action) -> None:
 
 
 def _pause(app: App) -> None:
-    if app.scene is not None:
+    if app.lab is not None and app.lab.frame.looking:
+        _leave(app)
+    elif app.scene is not None:
         app.scene.clock.paused = not app.scene.clock.paused
 
 
 def _step(app: App) -> None:
+    if app.lab is not None:
+        app.lab.frame.leave()
     if app.scene is not None:
         app.scene.clock.step_once()
 
@@ -45,8 +50,67 @@ def _follow_the_clock(app: App) -> None:
 
 def _reset_water(app: App) -> None:
     if app.scene is not None:
+        if app.lab is not None:
+            if app.lab.job is not None:
+                app.notice = f"{app.lab.job.title}: the reset waits for its end"
+                return
+            app.lab.forget_found()
         app.scene.reset_water()
         app.notice = "the water is as the file holds it"
+
+
+def _look_inside(app: App) -> None:
+    lab = app.lab
+    if lab is None or not lab.frame.possible or lab.job is not None:
+        return
+    if lab.frame.looking:
+        _leave(app)
+        return
+    event = lab.selection.event
+    show_after(app, len(lab.capture.operations) - 1 if event is None else event)
+
+
+def show_after(app: App, event: int | None) -> None:
+    """Show the state after an event, and select it; None shows the start of the frame."""
+    lab = app.lab
+    if lab is None or not lab.frame.possible or lab.job is not None:
+        return
+    if not lab.frame.looking and app.scene is not None:
+        # What the pointer did since the last launch is what the next frame will push.
+        app.scene.push(copy.deepcopy(app.push).segments(1)[0])
+    lab.frame.look(event)
+    if event != lab.selection.event:
+        lab.selection.select_event(event)
+
+
+def select(app: App, event: int) -> None:
+    """Select an event; while a frame is looked into, show the state after it."""
+    if app.lab is None:
+        return
+    app.lab.selection.select_event(event)
+    if app.lab.frame.looking:
+        app.attempt(lambda: show_after(app, event))
+
+
+def _leave(app: App) -> None:
+    if app.lab is not None:
+        app.lab.frame.leave()
+        app.notice = "back to live"
+
+
+def _next_event(app: App, by: int) -> None:
+    lab = app.lab
+    if lab is None or lab.job is not None or not len(lab.capture.operations):
+        return
+    if lab.frame.looking:
+        lab.frame.playing = False
+        lab.frame.step(by)
+        if lab.frame.event != lab.selection.event:
+            lab.selection.select_event(lab.frame.event)
+        return
+    last = len(lab.capture.operations) - 1
+    event = lab.selection.event
+    lab.selection.select_event(min(max(event + by, 0), last) if event is not None else 0 if by > 0 else last)
 
 
 def _next_mode(app: App) -> None:
@@ -86,6 +150,11 @@ def _quit(app: App) -> None:
         app.quitting = True
 
 
+def _find(app: App) -> None:
+    app.panels_shown = app.find_asked = True
+    app.closed_panels.discard("Graph")
+
+
 def _set(flag: str) -> Callable[[App], None]:
     return lambda app: setattr(app, flag, True)
 
@@ -101,6 +170,11 @@ HANDLERS: dict[Action, Callable[[App], None]] = {
     Action.NEXT_PRESET: _next_preset,
     Action.UNDO: _undo,
     Action.REDO: _redo,
+    Action.FIND: _find,
+    Action.GO_TO_EVENT: _set("go_to_asked"),
+    Action.LOOK_INSIDE: _look_inside,
+    Action.PREVIOUS_EVENT: lambda app: _next_event(app, -1),
+    Action.NEXT_EVENT: lambda app: _next_event(app, 1),
     Action.OPEN: _set("open_asked"),
     Action.RELOAD: lambda app: app.later(app.reload),
     Action.TOGGLE_PANELS: _toggle_panels,

@@ -25,6 +25,11 @@ class Action(enum.Enum):
     NEXT_PRESET = "next preset"
     UNDO = "undo"
     REDO = "redo"
+    FIND = "find"
+    GO_TO_EVENT = "go to event"
+    LOOK_INSIDE = "look inside"
+    PREVIOUS_EVENT = "previous event"
+    NEXT_EVENT = "next event"
     OPEN = "open"
     RELOAD = "reload"
     TOGGLE_PANELS = "toggle panels"
@@ -81,6 +86,11 @@ BINDINGS = (
     Binding("P", _NONE, Action.NEXT_PRESET, "P", "Next preset", "Parameters"),
     Binding("Z", _CONTROL, Action.UNDO, "Ctrl+Z", "Undo a parameter change", "Parameters", repeats=True),
     Binding("Y", _CONTROL, Action.REDO, "Ctrl+Y", "Redo it", "Parameters", repeats=True),
+    Binding("F", _CONTROL, Action.FIND, "Ctrl+F", "Find in the graph", "Graph"),
+    Binding("G", _CONTROL, Action.GO_TO_EVENT, "Ctrl+G", "Go to an event", "Graph"),
+    Binding("E", _NONE, Action.LOOK_INSIDE, "E", "State after the event, or back to live", "Graph"),
+    Binding("left", _NONE, Action.PREVIOUS_EVENT, "←", "Previous event", "Graph", repeats=True),
+    Binding("right", _NONE, Action.NEXT_EVENT, "→", "Next event", "Graph", repeats=True),
     Binding("O", _CONTROL, Action.OPEN, "Ctrl+O", "Open a capture", "Files and help"),
     Binding("F5", _NONE, Action.RELOAD, "F5", "Reload the capture", "Files and help"),
     Binding("F1", _NONE, Action.HELP, "F1", "All shortcuts", "Files and help"),

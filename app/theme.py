@@ -41,6 +41,7 @@ class Palette:
     launch: Rgba  # graph nodes by kind
     memory: Rgba
     control: Rgba
+    library: Rgba
     deck: float  # brightness of the surroundings of the water
 
 
@@ -63,6 +64,7 @@ DARK = Palette(
     launch=_rgb(0x2BA9C6),
     memory=_rgb(0x9B8CF2),
     control=_rgb(0xE8B04B),
+    library=_rgb(0x6C98F2),
     deck=0.6,
 )
 LIGHT = Palette(
@@ -84,6 +86,7 @@ LIGHT = Palette(
     launch=_rgb(0x0F86A3),
     memory=_rgb(0x6A55D6),
     control=_rgb(0xA86C00),
+    library=_rgb(0x2F62C9),
     deck=1.0,
 )
 PALETTES = {"dark": DARK, "light": LIGHT}
@@ -111,6 +114,7 @@ class Packed:
     launch: int
     memory: int
     control: int
+    library: int
 
 
 def packed(palette: Palette) -> Packed:

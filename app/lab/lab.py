@@ -24,7 +24,6 @@ from replay.graph.fold import Folded, fold_capture
 from replay.graph.model import Operation, Provenance
 from replay.graph.nodes import Opened
 from replay.graph.operations import LazyOperations
-from replay.graph.source_access import packaged_access
 from replay.graph.uses import ASSUMED
 
 _KEPT_NBYTES = {"cpu": 64 << 20, "cuda": 1 << 30}
@@ -115,8 +114,7 @@ class Lab:
     def flow(self) -> Flow:
         """The data flow, by the best knowledge there is."""
         if self._flow is None:
-            source = packaged_access(self.capture)
-            self._flow = data_flow(self.capture, source=source, observed=self.observed)
+            self._flow = data_flow(self.capture, observed=self.observed)
         return self._flow
 
     @property

@@ -1,237 +1,378 @@
-"""The graph of the capture: its operations as a chain, repeats folded, and the named arrays that they use.
+"""The graph of the capture: operations, repeats folded, the data that flows between them, named arrays.
 
-Drawn with ImGui's draw list on a canvas that can be dragged and zoomed. What is where is worked out once
-per capture.
+The geometry is that of `replay.graph.layout`, the same as in an exported SVG. Here are the panel's canvas,
+what the pointer does on it, and what is remembered between frames; `graph_draw` makes the drawing.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 from imgui_bundle import icons_fontawesome_6 as fa
 
+from app.actions import show_after
 from app.gl_platform import imgui
 from app.gui import Gui
-from app.panels.outline import Node, nodes_of
-from app.panels.widgets import caption, shape_text
+from app.lab.lab import Lab
+from app.lab.selection import Kind
+from app.panels.graph_camera import GraphCamera
+from app.panels.graph_colors import ColorBy, colors_of, notes_of
+from app.panels.graph_draw import Drawing, Marks, Paint, Painter, faded, play
+from app.panels.graph_menu import context_menu, toolbar
+from app.panels.graph_minimap import Minimap
+from app.panels.graph_tips import tip_of
+from app.panels.graph_values import PillValues
+from app.panels.widgets import caption
 from app.state import App
-from replay.graph.model import Access, Capture
+from replay.graph.layout import TITLE_SIZE, Box, Picture, Pill, lay_out
+from replay.graph.nodes import Opened
 
-_NODE = (150.0, 44.0)
-_ARRAY = (128.0, 24.0)
-_GAP_X, _GAP_Y, _ARRAY_GAP = 70.0, 26.0, 7.0
-_ZOOM = (0.15, 2.5)
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A box: its corner in graph units, its texts, and for a node of the chain its run."""
-
-    x: float
-    y: float
-    title: str
-    subtitle: str
-    about: str
-
-
-@dataclass(frozen=True)
-class Picture:
-    """What is drawn: arrays at the left, the chain at the right, an edge for each use."""
-
-    nodes: tuple[Node, ...]
-    chain: tuple[Placed, ...]
-    arrays: dict[int, Placed]
-    size: tuple[float, float]
-
-
-def picture_of(capture: Capture) -> Picture:
-    """Return where everything lies, in units of a pixel at a zoom of 1."""
-    nodes = tuple(nodes_of(capture))
-    used = {region for node in nodes for region, _ in node.uses}
-    arrays = {}
-    named = [region for region in capture.regions.values() if region.id in used]
-    rows_height = len(nodes) * (_NODE[1] + _GAP_Y) - _GAP_Y
-    arrays_height = len(named) * (_ARRAY[1] + _ARRAY_GAP) - _ARRAY_GAP
-    height = max(rows_height, arrays_height, 1.0)
-    for index, region in enumerate(named):
-        kind = f"{region.element.name}[{shape_text(region.shape)}]" if region.element and region.shape else ""
-        about = f"{' = '.join(region.names)}\n{kind or f'{region.nbytes} bytes'}, {region.provenance.value}"
-        y = (height - arrays_height) / 2 + index * (_ARRAY[1] + _ARRAY_GAP)
-        title = region.names[0] + (f" +{len(region.names) - 1}" if len(region.names) > 1 else "")
-        arrays[region.id] = Placed(0.0, y, title, "", about)
-    chain = []
-    left = _ARRAY[0] + _GAP_X if named else 0.0
-    for index, node in enumerate(nodes):
-        y = (height - rows_height) / 2 + index * (_NODE[1] + _GAP_Y)
-        count = f"  ×{node.count}" if node.count > 1 else ""
-        about = f"events {node.event} to {node.last}" if node.count > 1 else f"event {node.event}"
-        chain.append(Placed(left, y, node.label + count, node.shape, f"{node.label}\n{about}"))
-    return Picture(nodes, tuple(chain), arrays, (left + _NODE[0], height))
+_SWEEP_SECONDS = 1.6
+_RELAID = 400
+"""Pictures of more boxes keep their columns when the panel changes its size."""
 
 
 class GraphPanel:
-    """The panel; remembers where the user dragged and zoomed to."""
+    """The panel."""
 
     name = "Graph"
     icon = fa.ICON_FA_DIAGRAM_PROJECT
 
     def __init__(self) -> None:
-        self._capture: object = None
-        self._picture: Picture | None = None
-        self._zoom = 1.0
-        self._origin = (0.0, 0.0)
-        self._fitted: tuple[float, float] | None = None
+        self.camera = GraphCamera()
+        self.color_by = ColorBy.KIND
+        self.order = False
+        self.search = ""
+        self.fit_asked = False
+        self.picture: Picture | None = None
+        self.drawing = Drawing()
+        self._lab: Lab | None = None
+        self._laid: tuple[object, ...] = ()
+        self._drawn: tuple[object, ...] = ()
+        self._painted: tuple[object, ...] = ()
+        self._paint: Paint | None = None
+        self._marks = Marks()
+        self._marked: tuple[object, ...] = ()
+        self._box_of_node = np.zeros(0, np.int64)
+        self._followed = -1
         self._moved = False
+        self._fitted: tuple[float, float] | None = None
+        self._hovered: tuple[str, int] | None = None
+        self._asked_at: tuple[float, ...] = ()
+        self._map = Minimap()
+        self._on_map = False
+        self._values = PillValues()
+        self._sweep: list[int] = []
 
     def draw(self, app: App, gui: Gui) -> None:
         """Build the inside of the panel's window."""
-        if app.scene is None:
+        lab = app.lab
+        if lab is None:
             caption(gui, "Open a capture to see its graph.")
             return
-        if app.scene.capture is not self._capture:
-            self._capture = app.scene.capture
-            self._picture = picture_of(app.scene.capture)
-            self._fitted = None
-        picture = self._picture
-        assert picture is not None
+        if lab is not self._lab:
+            self._lab, self._fitted, self._laid, self._moved = lab, None, (), False
+            self.search, self._followed = "", lab.selection.revision
+        toolbar(app, gui, self)
         available = imgui.get_content_region_avail()
-        if available.x < 20 or available.y < 20:
+        room = (available.x, available.y)
+        if min(room) < 20:
             return
+        if not len(lab.capture.operations):
+            caption(gui, "Nothing was recorded in this capture.")
+            return
+        picture = self._lay(lab, gui, room)
+        if self.fit_asked or self._fitted is None or (self._fitted != room and not self._moved):
+            whole, self.fit_asked = self.fit_asked, False
+            (self.camera.fit_all if whole else self.camera.fit)(
+                (picture.width, picture.height), room, gui.scale
+            )
+            self._fitted, self._moved = room, False
         corner = imgui.get_cursor_screen_pos()
-        size = (available.x, available.y)
-        if self._fitted != size and (self._fitted is None or not self._moved):
-            self._fit(picture, size, gui.scale)
-        imgui.invisible_button("graph", size)
-        hovered = imgui.is_item_hovered()
-        self._navigate(picture, size, (corner.x, corner.y), hovered, gui.scale)
-        draw = imgui.get_window_draw_list()
-        draw.push_clip_rect((corner.x, corner.y), (corner.x + size[0], corner.y + size[1]), True)
-        self._paint(app, gui, picture, (corner.x, corner.y), size, hovered)
-        draw.pop_clip_rect()
+        self._canvas(app, gui, lab, picture, (corner.x, corner.y), room)
 
-    def _fit(self, picture: Picture, size: tuple[float, float], scale: float) -> None:
-        fit = min(size[0] / max(picture.size[0], 1.0), size[1] / max(picture.size[1], 1.0))
-        self._zoom = min(max(fit, 0.3 * scale), 1.1 * scale)
-        width, height = picture.size[0] * self._zoom, picture.size[1] * self._zoom
-        self._origin = ((size[0] - width) / 2, max((size[1] - height) / 2, 0.0))
-        self._fitted, self._moved = size, False
+    # What is shown
 
-    def _navigate(
-        self,
-        picture: Picture,
-        size: tuple[float, float],
-        corner: tuple[float, float],
-        hovered: bool,
-        scale: float,
-    ) -> None:
-        io = imgui.get_io()
-        if imgui.is_item_active() and imgui.is_mouse_dragging(0, 3.0):
-            self._origin = (self._origin[0] + io.mouse_delta.x, self._origin[1] + io.mouse_delta.y)
-            self._moved = True
-        if hovered and io.mouse_wheel:
-            before = self._zoom
-            self._zoom = min(max(before * 1.15**io.mouse_wheel, _ZOOM[0] * scale), _ZOOM[1] * scale)
-            x, y = io.mouse_pos.x - corner[0], io.mouse_pos.y - corner[1]
-            ratio = self._zoom / before
-            self._origin = (x - (x - self._origin[0]) * ratio, y - (y - self._origin[1]) * ratio)
-            self._moved = True
-        if hovered and imgui.is_mouse_double_clicked(0):
-            self._fit(picture, size, scale)
+    def _lay(self, lab: Lab, gui: Gui, room: tuple[float, float]) -> Picture:
+        """Return the picture, laid out anew when something that it depends on changed."""
+        flow = lab.flow
+        few = self.picture is None or len(self.picture.boxes) < _RELAID
+        shape = (round(room[0] / 60), round(room[1] / 60)) if few and not imgui.is_mouse_down(0) else None
+        key = (lab, flow, lab.opened, self.order)
+        if self._laid[:4] == key and (shape is None or self._laid[4] in (shape, None)):
+            assert self.picture is not None
+            return self.picture
+        ratio = TITLE_SIZE / imgui.get_font_size()
+        units = (room[0] / gui.scale, room[1] / gui.scale)
+        self.picture = lay_out(
+            lab.capture, flow, lab.folded, lab.opened, room=units, order=self.order,
+            measure=lambda text: imgui.calc_text_size(text).x * ratio,
+        )  # fmt: skip
+        self._laid = (*key, shape)
+        boxes = self.picture.boxes
+        self._box_of_node = np.full(len(self.picture.tree.nodes), -1, np.int64)
+        self._box_of_node[[box.node for box in boxes]] = np.arange(len(boxes))
+        self._sweep = [index for index, box in enumerate(boxes) if not box.container][:500]
+        self._drawn = self._painted = self._marked = ()
+        return self.picture
 
-    def _paint(
+    def box_of(self, event: int) -> int:
+        """Return the index of the innermost box of an event."""
+        assert self.picture is not None
+        return int(self._box_of_node[self.picture.tree.node_of[event]])
+
+    def _boxes(self, events: frozenset[int]) -> frozenset[int]:
+        if not events or self.picture is None:
+            return frozenset()
+        nodes = self.picture.tree.node_of[np.fromiter(events, np.int64, len(events))]
+        return frozenset(np.unique(self._box_of_node[nodes]).tolist()) - {-1}
+
+    def _mark(self, lab: Lab, picture: Picture) -> Marks:
+        frame, selection = lab.frame, lab.selection
+        key = (selection.revision, lab.revision, self._hovered, frame.looking, frame.event, picture)
+        if key == self._marked:
+            return self._marks
+        self._marked = key
+        reach = selection.reach(lab.flow)
+        chosen = self._boxes(reach.chosen)
+        upstream, downstream = self._boxes(reach.upstream) - chosen, self._boxes(reach.downstream) - chosen
+        pills = {
+            index
+            for index, pill in enumerate(picture.pills)
+            if (
+                pill.region == selection.region
+                if selection.kind in (Kind.REGION, Kind.EDGE)
+                else not (upstream | chosen).isdisjoint(pill.readers)
+                or not (downstream | chosen).isdisjoint(pill.writers)
+            )
+        }
+        path = None
+        if selection.kind is Kind.EDGE:
+            path = next(
+                (n for n in range(len(picture.paths)) if self.ends_of(picture, n)[:2] == selection.ends), None
+            )
+        live = self.box_of(frame.event) if frame.looking and frame.event is not None else None
+        self._marks = Marks(
+            chosen, upstream, downstream - upstream,
+            frozenset(pills) if selection.kind is not Kind.NOTHING else frozenset(),
+            path, self._hovered, live, selection.kind is not Kind.NOTHING,
+        )  # fmt: skip
+        return self._marks
+
+    def ends_of(self, picture: Picture, number: int) -> tuple[tuple[int, int], tuple[int, int], int | None]:
+        """Return first and last event of both ends of a path, and the region if it is one."""
+        path = picture.paths[number]
+
+        def span(index: int) -> tuple[int, int]:
+            if index < 0:
+                return -1, -1 - index
+            return picture.boxes[index].first, picture.boxes[index].last
+
+        return span(path.source), span(path.targets[0]), path.regions[0] if path.regions else None
+
+    def _colored(self, lab: Lab, gui: Gui, picture: Picture) -> Paint:
+        key = (picture, lab.revision, self.color_by, gui.colors)
+        if key != self._painted or self._paint is None:
+            self._painted = key
+            self._paint = Paint(
+                gui.colors,
+                (gui.regular, gui.bold),
+                colors_of(lab, picture, self.color_by, gui.colors),
+                notes_of(lab, picture, self.color_by),
+            )
+        return self._paint
+
+    # The canvas
+
+    def _canvas(
         self,
         app: App,
         gui: Gui,
+        lab: Lab,
         picture: Picture,
         corner: tuple[float, float],
-        size: tuple[float, float],
-        hovered: bool,
+        room: tuple[float, float],
     ) -> None:
-        zoom = self._zoom
-        left, top = corner[0] + self._origin[0], corner[1] + self._origin[1]
-        tops = [box.y for box in picture.chain]
-        first = max(bisect_left(tops, (corner[1] - top) / zoom - _NODE[1]), 0)
-        last = bisect_right(tops, (corner[1] + size[1] - top) / zoom)
-        colors, draw = gui.colors, imgui.get_window_draw_list()
-        mouse = imgui.get_io().mouse_pos
-        width, height = _NODE[0] * zoom, _NODE[1] * zoom
-        over = None
-        thickness = max(1.2 * gui.scale, 1.0)
-        for index in range(first, last):
-            box, node = picture.chain[index], picture.nodes[index]
-            x, y = left + box.x * zoom, top + box.y * zoom
-            if index + 1 < len(picture.chain):
-                middle, below = x + width / 2, top + picture.chain[index + 1].y * zoom
-                draw.add_line((middle, y + height), (middle, below), colors.muted, thickness)
-                tip = 5 * zoom
-                draw.add_triangle_filled(
-                    (middle - tip, below - 1.6 * tip),
-                    (middle + tip, below - 1.6 * tip),
-                    (middle, below),
-                    colors.muted,
-                )
-            chosen = app.selected is not None and node.event <= app.selected <= node.last
-            for region, access in node.uses:
-                self._edge(gui, picture, region, access, (x, y + height / 2), (left, top), chosen)
-            if hovered and x <= mouse.x <= x + width and y <= mouse.y <= y + height:
-                over = box
-                if imgui.is_mouse_released(0) and not imgui.is_mouse_dragging(0, 3.0):
-                    app.selected = node.event
-            self._box(
-                gui, box, (x, y), _NODE, colors.accent_strong if chosen else colors.launch, filled=chosen
-            )
-        for box in picture.arrays.values():
-            x, y = left + box.x * zoom, top + box.y * zoom
-            if hovered and x <= mouse.x <= x + _ARRAY[0] * zoom and y <= mouse.y <= y + _ARRAY[1] * zoom:
-                over = box
-            self._box(gui, box, (x, y), _ARRAY, colors.memory, filled=False)
-        if over is not None and not imgui.is_mouse_down(0):
-            imgui.set_tooltip(over.about)
+        imgui.invisible_button(
+            "graph", room, imgui.ButtonFlags_.mouse_button_left | imgui.ButtonFlags_.mouse_button_right
+            | imgui.ButtonFlags_.mouse_button_middle,
+        )  # fmt: skip
+        hovered = imgui.is_item_hovered()
+        self._navigate(gui, picture, corner, room, hovered)
+        self._follow(lab, gui, picture, room)
+        self.camera.slide()
+        over = self._under_pointer(picture, corner, hovered, gui.scale)
+        if hovered and imgui.is_mouse_released(0) and not _dragged() and not self._on_map:
+            self._click(app, lab, gui, picture, over, corner)
+        if hovered and imgui.is_mouse_released(1) and not _dragged(1):
+            self._asked_at = (*self.camera.to_picture(_local(corner)),)
+            imgui.open_popup("menu")
+        paint, marks = self._colored(lab, gui, picture), self._mark(lab, picture)
+        camera = self.camera
+        key = (paint, marks, camera.zoom, camera.origin, corner, room, gui.scale)
+        if key != self._drawn:
+            self._drawn = key
+            self.drawing = Painter(picture, camera, corner, room, paint, marks, gui.scale).draw()
+        draw = imgui.get_window_draw_list()
+        draw.push_clip_rect(corner, (corner[0] + room[0], corner[1] + room[1]), True)
+        play(draw, self.drawing)
+        if camera.zoom > 0.5 * gui.scale:
+            self._values.draw(app, gui, draw, picture, camera, corner, room)
+        self._light(app, gui, lab, picture, draw, corner)
+        self._map.draw(draw, gui.colors, picture, camera, corner, room, gui.scale)
+        draw.pop_clip_rect()
+        if over is not None and not imgui.is_mouse_down(0) and not imgui.is_popup_open("menu"):
+            tip_of(app, gui, lab, picture, over)
+        if imgui.begin_popup("menu"):
+            context_menu(app, self, lab, picture, picture.at(*self._asked_at))
+            imgui.end_popup()
 
-    def _edge(
+    def _navigate(
         self,
         gui: Gui,
         picture: Picture,
-        region: int,
-        access: Access,
-        end: tuple[float, float],
-        origin: tuple[float, float],
-        chosen: bool,
+        corner: tuple[float, float],
+        room: tuple[float, float],
+        hovered: bool,
     ) -> None:
-        zoom, box, colors = self._zoom, picture.arrays[region], gui.colors
-        start = (origin[0] + (box.x + _ARRAY[0]) * zoom, origin[1] + (box.y + _ARRAY[1] / 2) * zoom)
-        color = colors.control if access & Access.WRITE else colors.memory
-        if not chosen:
-            color = color & 0xFFFFFF | 0x70000000
-        bend = _GAP_X * 0.6 * zoom
-        imgui.get_window_draw_list().add_bezier_cubic(
-            start, (start[0] + bend, start[1]), (end[0] - bend, end[1]), end, color, max(1.3 * gui.scale, 1.0)
+        io, camera = imgui.get_io(), self.camera
+        if imgui.is_item_active():
+            if imgui.is_mouse_clicked(0):
+                self._on_map = self._map.takes(io.mouse_pos) is not None
+            if self._on_map and imgui.is_mouse_down(0):
+                place = self._map.takes(io.mouse_pos)
+                if place is not None:
+                    camera.centre_on(place, room)
+                    self._moved = True
+            elif any(imgui.is_mouse_dragging(button, 3.0) for button in range(3)):
+                camera.pan(io.mouse_delta.x, io.mouse_delta.y)
+                self._moved = True
+        if hovered and io.mouse_wheel:
+            camera.zoom_at(_local(corner), 1.15**io.mouse_wheel, gui.scale)
+            self._moved = True
+
+    def _follow(self, lab: Lab, gui: Gui, picture: Picture, room: tuple[float, float]) -> None:
+        """Bring into view what was selected elsewhere."""
+        selection = lab.selection
+        if selection.revision == self._followed:
+            return
+        self._followed = selection.revision
+        thing: Box | Pill | None = None
+        if selection.kind in (Kind.EVENT, Kind.KERNEL) and selection.event is not None:
+            thing = picture.boxes[self.box_of(selection.event)]
+        elif selection.kind is Kind.REGION:
+            thing = next((pill for pill in picture.pills if pill.region == selection.region), None)
+        if thing is not None:
+            rect = (thing.x, thing.y, thing.x + thing.width, thing.y + min(thing.height, 60.0))
+            before = self.camera.goal, self.camera.zoom
+            self.camera.bring(rect, room, gui.scale)
+            self._moved |= before != (self.camera.goal, self.camera.zoom)
+
+    def _under_pointer(
+        self, picture: Picture, corner: tuple[float, float], hovered: bool, scale: float
+    ) -> Box | Pill | int | None:
+        """Return the box, the pill, or the index of the path under the pointer."""
+        self._hovered = None
+        mouse = imgui.get_io().mouse_pos
+        if not hovered or self._map.takes(mouse) is not None:
+            return None
+        x, y = self.camera.to_picture((mouse.x - corner[0], mouse.y - corner[1]))
+        found = picture.at(x, y)
+        if isinstance(found, Pill):
+            self._hovered = ("pill", picture.pills.index(found))
+            return found
+        inside = isinstance(found, Box) and not (found.container and y > found.y + 24)
+        if not inside and self.camera.zoom > 0.2 * scale and len(picture.paths) < 3000:
+            number = picture.path_at(x, y, 5.0 * scale / self.camera.zoom)
+            if number is not None:
+                self._hovered = ("path", number)
+                return number
+        if isinstance(found, Box):
+            self._hovered = ("box", int(self._box_of_node[found.node]))
+        return found
+
+    def _click(
+        self,
+        app: App,
+        lab: Lab,
+        gui: Gui,
+        picture: Picture,
+        over: Box | Pill | int | None,
+        corner: tuple[float, float],
+    ) -> None:
+        selection, double = lab.selection, imgui.is_mouse_double_clicked(0)
+        if over is None:
+            selection.clear()
+        elif isinstance(over, int):
+            selection.select_edge(*self.ends_of(picture, over))
+        elif isinstance(over, Pill):
+            selection.select_region(over.region)
+            name = next((name for name in over.names if name in lab.scene.editor.values), "")
+            app.focused = name
+        else:
+            x, _ = self.camera.to_picture(_local(corner))
+            if over.can_open and (double or x > over.x + over.width - 30):
+                lab.opened = lab.opened.toggled(over.key, is_open=over.is_open)
+                self._moved = True
+            if not (
+                selection.event is not None and over.first <= selection.event <= over.last and over.badge
+            ):
+                selection.select_event(over.first)
+            else:
+                selection.select_event(selection.event)
+            if lab.frame.looking:
+                app.attempt(lambda: show_after(app, selection.event))
+        self._followed = selection.revision  # it is where the user clicked
+
+    def unfold_all(self, lab: Lab, *, closed: bool) -> None:
+        """Open every run, or close everything."""
+        picture = self.picture
+        if picture is None:
+            return
+        keys = frozenset(node.key for node in picture.tree.nodes if node.can_open)
+        lab.opened = Opened(closed=keys) if closed else Opened(opened=keys)
+        self._moved, self._fitted = False, None
+
+    def _light(
+        self, app: App, gui: Gui, lab: Lab, picture: Picture, draw: Any, corner: tuple[float, float]
+    ) -> None:
+        """While frames run, a light goes through the operations in their order."""
+        scene = app.scene
+        if scene is None or scene.player is None or scene.clock.paused or lab.resting or not self._sweep:
+            return
+        phase = imgui.get_time() / _SWEEP_SECONDS % 1.0 * len(self._sweep)
+        box = picture.boxes[self._sweep[int(phase)]]
+        strength = 1.0 - (phase % 1.0)
+        x, y = self.camera.to_window((box.x, box.y))
+        zoom = self.camera.zoom
+        start = (corner[0] + x, corner[1] + y)
+        end = (start[0] + box.width * zoom, start[1] + box.height * zoom)
+        draw.add_rect_filled(start, end, faded(gui.colors.accent_strong, int(0x38 * strength)), 6 * zoom)
+        draw.add_rect(
+            start, end, faded(gui.colors.accent_strong, int(0xFF * strength)), 6 * zoom, 1.6 * gui.scale
         )
 
-    def _box(
-        self,
-        gui: Gui,
-        box: Placed,
-        place: tuple[float, float],
-        size: tuple[float, float],
-        color: int,
-        *,
-        filled: bool,
-    ) -> None:
-        zoom, colors, draw = self._zoom, gui.colors, imgui.get_window_draw_list()
-        end = (place[0] + size[0] * zoom, place[1] + size[1] * zoom)
-        rounding = 6 * zoom if box.subtitle else size[1] / 2 * zoom
-        draw.add_rect_filled(place, end, colors.field_hovered if filled else colors.raised, rounding)
-        draw.add_rect(place, end, color, rounding, max(1.2 * gui.scale, 1.0))
-        if zoom < 0.28:
-            return
-        text = 13.0 * zoom
-        draw.push_clip_rect(place, end, True)
-        y = place[1] + (6 * zoom if box.subtitle else (size[1] * zoom - text) / 2)
-        draw.add_text(gui.regular, text, (place[0] + 11 * zoom, y), colors.text, box.title)
-        if box.subtitle:
-            draw.add_text(
-                gui.regular, text * 0.88, (place[0] + 11 * zoom, y + 17 * zoom), colors.muted, box.subtitle
-            )
-        draw.pop_clip_rect()
+    def export(self, app: App, path: Path) -> None:
+        """Write the picture as SVG.
+
+        Raises:
+            RipplescopeError: it cannot be written.
+        """
+        from app.settings import write_text
+        from replay.graph.export import THEMES, to_svg
+
+        assert self.picture is not None
+        write_text(path, to_svg(self.picture, THEMES[app.settings.theme], title=path.stem))
+        app.tell(f"saved {path}")
+
+
+def _local(corner: tuple[float, float]) -> tuple[float, float]:
+    mouse = imgui.get_io().mouse_pos
+    return mouse.x - corner[0], mouse.y - corner[1]
+
+
+def _dragged(button: int = 0) -> bool:
+    delta = imgui.get_mouse_drag_delta(button, 3.0)
+    return bool(delta.x or delta.y)

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from app_rig import running_app
 
-from app.panels.graph import picture_of
-from app.panels.outline import nodes_of, rows_of, split_label
+from app.panels.outline import rows_of, split_label
 from app.panels.slider import place_on_track
 from app.panels.widgets import byte_text, unit_text
 from app.scene import open_scene
 from app.settings import THEMES, Settings
 from app.window import Button, Modifiers, PointerButton, PointerMoved
-from replay.graph.model import Access
 from replay.players.fake import FakePlayer
 
 
@@ -162,19 +160,6 @@ def test_the_event_list_folds_and_opens(frame_capture):
     opened = rows_of(frame_capture, {closed[1].key})
     assert [row.event for row in opened] == [0, 1, 1, 2, 3, 4]
     assert len({row.key for row in opened}) == len(opened)
-
-
-def test_the_graph_shows_what_each_run_uses(frame_capture):
-    displace, solve = nodes_of(frame_capture)
-    names = {region.id: region.names for region in frame_capture.regions.values()}
-    used = {name for region, _ in solve.uses for name in names[region]}
-    assert {"heights", "heights_prev", "k_speed", "k_damp", "dt"} <= used
-    assert "mouse_pos" not in used
-    access = {names[region][0]: how for region, how in displace.uses}
-    assert access["mouse_pos"] == Access.READ and access["heights"] & Access.WRITE
-    picture = picture_of(frame_capture)
-    boxes = [(box.x, box.y) for box in (*picture.chain, *picture.arrays.values())]
-    assert len(set(boxes)) == len(boxes)
 
 
 def test_selecting_an_event_marks_it_in_all_panels(rig):

@@ -1,0 +1,468 @@
+"""From a picture of a capture to a list of drawing calls: what is seen, at the detail that can be seen.
+
+The list is made anew only when the view, the picture or what is highlighted changes; between that it is
+played back. However large the picture, the list is bounded: boxes that are too small to tell apart are
+drawn as blocks, lines that are too many are thinned out. ImGui's draw list is not touched here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.gl_platform import imgui
+from app.panels.graph_camera import GraphCamera
+from app.theme import Packed
+from replay.graph.export import arrow_base
+from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Path, Picture
+from replay.graph.model import Provenance
+from replay.graph.nodes import NodeKind
+from replay.graph.route import samples
+
+Vec = imgui.ImVec2
+MOST_BOXES = 350
+MOST_PATHS = 260
+_MOST_BLOCKS = 500
+_MOST_DASHED = 40
+_DIM = 0x38
+Call = tuple[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is highlighted, by index of a box, pill or path.
+
+    Attributes:
+        chosen, upstream, downstream: boxes.
+        pills: pills of the selected region, or of what feeds the selection.
+        path: the selected path.
+        hovered: the box, pill or path under the pointer, as (`box`|`pill`|`path`, index).
+        live: the box of the event whose state is shown.
+        active: whether anything is selected, so that the rest is dimmed.
+    """
+
+    chosen: frozenset[int] = frozenset()
+    upstream: frozenset[int] = frozenset()
+    downstream: frozenset[int] = frozenset()
+    pills: frozenset[int] = frozenset()
+    path: int | None = None
+    hovered: tuple[str, int] | None = None
+    live: int | None = None
+    active: bool = False
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Colours of one picture.
+
+    Attributes:
+        colors: of the theme.
+        fonts: regular and bold.
+        boxes: colour of each box's border, by index.
+        notes: a text for some boxes, such as a time, by index.
+        dashed: provenance that is drawn dashed.
+    """
+
+    colors: Packed
+    fonts: tuple[Any, Any]
+    boxes: Sequence[int]
+    notes: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass
+class Drawing:
+    """A list of calls and what it holds, for tests and for the minimap.
+
+    Attributes:
+        calls: name of a draw list's method and its arguments.
+        boxes, pills, paths: how many of each are drawn one by one.
+        blocks: how many blocks stand for boxes that are too small.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    boxes: int = 0
+    pills: int = 0
+    paths: int = 0
+    blocks: int = 0
+
+
+def faded(color: int, alpha: int) -> int:
+    """Return a packed colour with another opacity, 0 to 255."""
+    return color & 0xFFFFFF | alpha << 24
+
+
+class Painter:
+    """Makes the drawing of a picture at a place of the window.
+
+    Args:
+        picture: what is drawn.
+        camera: pan and zoom.
+        corner: of the panel, in window units.
+        room: size of the panel.
+        paint: colours.
+        marks: what is highlighted.
+        scale: of the user interface.
+    """
+
+    def __init__(
+        self,
+        picture: Picture,
+        camera: GraphCamera,
+        corner: tuple[float, float],
+        room: tuple[float, float],
+        paint: Paint,
+        marks: Marks,
+        scale: float,
+    ) -> None:
+        self._picture, self._zoom = picture, camera.zoom
+        self._left, self._top = corner[0] + camera.origin[0], corner[1] + camera.origin[1]
+        self._seen = camera.seen(room)
+        self._paint, self._marks, self._scale = paint, marks, scale
+        self._line = max(1.2 * scale, 1.0)
+        self.drawing = Drawing()
+
+    def draw(self) -> Drawing:
+        """Return the drawing."""
+        picture, drawing = self._picture, self.drawing
+        boxes, pills, paths = (found.tolist() for found in picture.visible(*self._seen))
+        containers = [index for index in boxes if picture.boxes[index].container]
+        leaves = [index for index in boxes if not picture.boxes[index].container]
+        small = self._zoom < 0.12 * self._scale or len(leaves) > MOST_BOXES
+        for index in containers[:MOST_BOXES]:
+            self._container(index)
+        chosen = self._chosen_paths(paths)
+        if not small or len(paths) <= MOST_PATHS:
+            weak = [
+                path
+                for path in paths
+                if path not in chosen and self._picture.paths[path].provenance is Provenance.ASSUMED
+            ]
+            dashes = self._zoom > 0.5 * self._scale and len(weak) + len(chosen) <= _MOST_DASHED
+            step = max(1, -(-len(paths) // MOST_PATHS))
+            for index in paths[::step]:
+                if index not in chosen:
+                    self._path(index, lit=False, dashes=dashes)
+        for index in list(chosen)[:MOST_PATHS]:
+            self._path(index, lit=True, dashes=self._zoom > 0.3 * self._scale)
+        if small:
+            self._blocks(leaves)
+        else:
+            for index in leaves:
+                self._box(index)
+        for index in pills[:MOST_BOXES]:
+            self._pill(index)
+        if small:
+            for index in sorted(self._marks.chosen)[:50]:
+                if not picture.boxes[index].container:
+                    self._ring(picture.boxes[index])
+        drawing.paths = min(len(paths), MOST_PATHS)
+        return drawing
+
+    def _at(self, x: float, y: float) -> Any:
+        return Vec(self._left + x * self._zoom, self._top + y * self._zoom)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        self.drawing.calls.append((name, arguments))
+
+    def _alpha(self, index: int) -> int:
+        """Return how strong a box is drawn: what has no part in the selection is dimmed."""
+        marks = self._marks
+        if not marks.active or index in marks.chosen or index in marks.upstream or index in marks.downstream:
+            return 255
+        return 0x70
+
+    def _tone(self, index: int) -> tuple[int, float]:
+        """Return the colour and width of a box's border."""
+        colors, marks = self._paint.colors, self._marks
+        if index in marks.chosen:
+            return colors.accent_strong, 2.2 * self._line
+        if index in marks.upstream:
+            return colors.memory, 1.6 * self._line
+        if index in marks.downstream:
+            return colors.good, 1.6 * self._line
+        color = self._paint.boxes[index]
+        if marks.hovered == ("box", index):
+            return color, 1.8 * self._line
+        return faded(color, self._alpha(index)), self._line
+
+    def _container(self, index: int) -> None:
+        box, colors, zoom = self._picture.boxes[index], self._paint.colors, self._zoom
+        start, end = self._at(box.x, box.y), self._at(box.x + box.width, box.y + box.height)
+        color, width = self._tone(index)
+        rounding = 8 * zoom
+        self._call("add_rect_filled", start, end, faded(colors.field, 0x60), rounding)
+        self._call("add_rect", start, end, faded(color, 0xB0), rounding, width)
+        if zoom * TITLE_SIZE < 5 * self._scale:
+            return
+        size = 12 * zoom
+        y = box.y + (HEADER - 12) / 2
+        self._text(self._paint.fonts[1], size, box.x + 12, y, self._paint.boxes[index], box.title)
+        self._fold_sign(box, box.y + HEADER / 2)
+        if box.badge:
+            self._badge(box, y, size)
+
+    def _box(self, index: int) -> None:
+        box, colors, zoom = self._picture.boxes[index], self._paint.colors, self._zoom
+        self.drawing.boxes += 1
+        start, end = self._at(box.x, box.y), self._at(box.x + box.width, box.y + box.height)
+        rounding = 6 * zoom
+        color, width = self._tone(index)
+        fill = colors.field_hovered if index in self._marks.chosen else colors.raised
+        if self._marks.hovered == ("box", index):
+            fill = colors.field_hovered
+        if box.badge:  # several operations: a second card behind
+            back, behind = (
+                self._at(box.x + 3, box.y + 3),
+                self._at(box.x + box.width + 3, box.y + box.height + 3),
+            )
+            self._call("add_rect_filled", back, behind, colors.raised, rounding)
+            self._call("add_rect", back, behind, faded(color, 0x70), rounding, self._line)
+        self._call("add_rect_filled", start, end, fill, rounding)
+        if index == self._marks.live:
+            glow = 3 * zoom
+            self._call(
+                "add_rect",
+                Vec(start.x - glow, start.y - glow),
+                Vec(end.x + glow, end.y + glow),
+                faded(colors.control, 0xC0),
+                rounding + glow,
+                2 * self._line,
+            )
+        self._call("add_rect", start, end, color, rounding, width)
+        bar = self._paint.boxes[index]
+        self._call(
+            "add_rect_filled",
+            self._at(box.x, box.y + 6),
+            self._at(box.x + 3.5, box.y + box.height - 6),
+            faded(bar, self._alpha(index)),
+        )
+        if zoom * TITLE_SIZE < 5 * self._scale:
+            return
+        ink = colors.text if self._alpha(index) == 255 else colors.muted
+        note = self._paint.notes.get(index, "")
+        two = bool(box.subtitle or note)
+        middle = box.y + box.height / 2
+        y = middle - (17.5 if two else TITLE_SIZE / 2 + 1)
+        self._text(self._paint.fonts[0], TITLE_SIZE * zoom, box.x + 13, y, ink, box.title)
+        if box.badge:
+            self._badge(box, y, TITLE_SIZE * zoom)
+        self._fold_sign(box, y + TITLE_SIZE / 2 + 1)
+        if zoom * SUBTITLE_SIZE >= 5 * self._scale and two:
+            font, size = self._paint.fonts[0], SUBTITLE_SIZE * zoom
+            wide = _width(size, note) / zoom if note else 0.0
+            left = _width(size, box.subtitle) / zoom
+            if left + wide + 36 < box.width or not note:
+                self._text(font, size, box.x + 13, middle + 2.5, colors.muted, box.subtitle)
+            if note:
+                x = box.x + box.width - 11 - wide
+                self._text(font, size, x, middle + 2.5, colors.control, note)
+
+    def _badge(self, box: Box, y: float, size: float) -> None:
+        sign = 16.0 if box.can_open else 0.0
+        x = box.x + box.width - 11 - sign - _width(size, box.badge) / self._zoom
+        self._text(self._paint.fonts[0], size, x, y, self._paint.colors.muted, box.badge)
+
+    def _fold_sign(self, box: Box, y: float) -> None:
+        """A chevron at the right end: there is more inside, or it can be closed."""
+        if not box.can_open:
+            return
+        x, arm = box.x + box.width - 16, 3.6
+        color = self._paint.colors.muted
+        if box.is_open:
+            points = ((x - arm, y - arm / 2), (x, y + arm / 2), (x + arm, y - arm / 2))
+        else:
+            points = ((x - arm / 2, y - arm), (x + arm / 2, y), (x - arm / 2, y + arm))
+        one, two, three = (self._at(*point) for point in points)
+        width = 1.6 * self._line
+        self._call("add_line", one, two, color, width)
+        self._call("add_line", two, three, color, width)
+
+    def _pill(self, index: int) -> None:
+        pill, colors, zoom = self._picture.pills[index], self._paint.colors, self._zoom
+        self.drawing.pills += 1
+        start, end = self._at(pill.x, pill.y), self._at(pill.x + pill.width, pill.y + pill.height)
+        rounding = pill.height / 2 * zoom
+        lit, hovered = index in self._marks.pills, self._marks.hovered == ("pill", index)
+        strong = lit or hovered or not self._marks.active
+        line = faded(colors.accent_strong if lit else colors.memory, 255 if strong else 0x70)
+        fill = faded(colors.memory, 0xE0 if strong else 0x60) if pill.writers else colors.raised
+        if hovered and not pill.writers:
+            fill = colors.field_hovered
+        self._call("add_rect_filled", start, end, fill, rounding)
+        self._call("add_rect", start, end, line, rounding, (1.8 if lit else 1.0) * self._line)
+        if zoom * SUBTITLE_SIZE < 5 * self._scale:
+            return
+        ink = colors.background if pill.writers and strong else colors.text if strong else colors.muted
+        y = pill.y + (pill.height - SUBTITLE_SIZE) / 2 - 0.8
+        self._text(self._paint.fonts[0], SUBTITLE_SIZE * zoom, pill.x + 11, y, ink, pill.text)
+
+    def _text(self, font: Any, size: float, x: float, y: float, color: int, text: str) -> None:
+        self._call("add_text", font, size, self._at(x, y), color, text)
+
+    def _chosen_paths(self, paths: list[int]) -> dict[int, None]:
+        """Return the paths that have a part in the selection or are under the pointer."""
+        marks, found = self._marks, {}
+        for index in paths:
+            path = self._picture.paths[index]
+            if index == marks.path or marks.hovered == ("path", index) or self._joins(path):
+                found[index] = None
+        return found
+
+    def _joins(self, path: Path) -> bool:
+        marks = self._marks
+        if marks.hovered is not None and marks.hovered[0] == "pill":
+            number = -1 - marks.hovered[1]
+            if path.source == number or number in path.targets:
+                return True
+        if not marks.active:
+            return False
+        before, after = marks.upstream | marks.chosen, marks.chosen | marks.downstream
+        if path.source < 0:
+            return -1 - path.source in marks.pills and any(target in before for target in path.targets)
+        for target in path.targets:
+            if target < 0:
+                if path.source in after and -1 - target in marks.pills:
+                    return True
+            elif (path.source in before and target in before) or (path.source in after and target in after):
+                return True
+        return False
+
+    def _path(self, index: int, *, lit: bool, dashes: bool) -> None:
+        path, colors = self._picture.paths[index], self._paint.colors
+        ends_in_pill = path.source < 0 or path.targets[0] < 0
+        color = colors.memory if ends_in_pill else colors.muted
+        if lit:
+            color, width = (colors.accent_strong if index == self._marks.path else color), 1.9 * self._line
+        else:
+            color = faded(color, _DIM if self._marks.active else 0x90 if ends_in_pill else 0xC0)
+            width = self._line
+        if path.provenance is Provenance.OBSERVED and lit:
+            color = colors.good
+        for stroke in path.strokes:
+            if dashes and (path.provenance is Provenance.ASSUMED or not path.data):
+                self._dashes(stroke, color, width)
+            else:
+                self._curve(stroke, color, width)
+        if self._zoom > 0.25 * self._scale:
+            for tip, direction in path.arrows:
+                one, two = arrow_base(tip, direction)
+                self._call("add_triangle_filled", self._at(*tip), self._at(*one), self._at(*two), color)
+
+    def _curve(self, stroke: tuple[tuple[float, float], ...], color: int, width: float) -> None:
+        start = stroke[0]
+        for at in range(1, len(stroke), 3):
+            one, two, end = stroke[at : at + 3]
+            if (start[0] == end[0] and one[0] == start[0] and two[0] == start[0]) or (
+                start[1] == end[1] and one[1] == start[1] and two[1] == start[1]
+            ):
+                self._call("add_line", self._at(*start), self._at(*end), color, width)
+            else:
+                self._call(
+                    "add_bezier_cubic",
+                    self._at(*start),
+                    self._at(*one),
+                    self._at(*two),
+                    self._at(*end),
+                    color,
+                    width,
+                )
+            start = end
+
+    def _dashes(self, stroke: tuple[tuple[float, float], ...], color: int, width: float) -> None:
+        for one, two in dashes_of(stroke):
+            self._call("add_line", self._at(*one), self._at(*two), color, width)
+
+    def _ring(self, box: Box) -> None:
+        start, end = self._at(box.x, box.y), self._at(box.x + box.width, box.y + box.height)
+        grow = 2 * self._scale
+        self._call(
+            "add_rect", Vec(start.x - grow, start.y - grow), Vec(end.x + grow, end.y + grow),
+            self._paint.colors.accent_strong, grow, 2 * self._line,
+        )  # fmt: skip
+
+    def _blocks(self, leaves: list[int]) -> None:
+        """Draw boxes that are too small or too many as blocks of a few pixels."""
+        if not leaves:
+            return
+        index = np.array(leaves)
+        bounds = self._picture.box_bounds[index]
+        side = 5.0 * self._scale / self._zoom
+        while True:
+            cells = np.floor(bounds[:, :2] / np.array([max(side, 1e-6), max(side, 1e-6)])).astype(np.int64)
+            key = cells[:, 0] * (1 << 32) + cells[:, 1]
+            _, first, number = np.unique(key, return_index=True, return_inverse=True)
+            if len(first) <= _MOST_BLOCKS:
+                break
+            side *= 1.6
+        order = np.argsort(number.reshape(-1), kind="stable")
+        begin = np.searchsorted(number.reshape(-1)[order], np.arange(len(first)))
+        lows = np.minimum.reduceat(bounds[order, :2], begin)
+        highs = np.maximum.reduceat(bounds[order, 2:], begin)
+        shift = np.array([self._left, self._top])
+        lows, highs = lows * self._zoom + shift, highs * self._zoom + shift
+        for low, high, at in zip(lows.tolist(), highs.tolist(), index[first].tolist(), strict=True):
+            end = Vec(max(high[0], low[0] + 1), max(high[1], low[1] + 1))
+            self._call("add_rect_filled", Vec(*low), end, faded(self._paint.boxes[at], 0xB0))
+        self.drawing.blocks = len(first)
+
+
+def dashes_of(
+    stroke: tuple[tuple[float, float], ...], on: float = 5.0, off: float = 3.5
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """Return the dashes of a line as pairs of points, in picture units."""
+    found, room, drawing = [], on, True
+    before: tuple[float, float] | None = None
+    for point in samples(stroke, 6):
+        if before is None:
+            before = point
+            continue
+        dx, dy = point[0] - before[0], point[1] - before[1]
+        length = (dx * dx + dy * dy) ** 0.5
+        done = 0.0
+        while length - done > 1e-9:
+            step = min(room, length - done)
+            if drawing:
+                found.append(
+                    (
+                        (before[0] + dx * done / length, before[1] + dy * done / length),
+                        (before[0] + dx * (done + step) / length, before[1] + dy * (done + step) / length),
+                    )
+                )
+            done += step
+            room -= step
+            if room <= 1e-9:
+                drawing = not drawing
+                room = on if drawing else off
+        before = point
+    return found
+
+
+def _width(size: float, text: str) -> float:
+    """Return the width of a text in the current font, which is the regular one while panels are built."""
+    return float(imgui.calc_text_size(text).x) * size / imgui.get_font_size() if text else 0.0
+
+
+def kind_color(kind: NodeKind, colors: Packed) -> int:
+    """Return the colour of a kind of node."""
+    if kind in (NodeKind.CONTROL, NodeKind.BRANCH):
+        return colors.control
+    return {
+        NodeKind.LAUNCH: colors.launch,
+        NodeKind.MEMORY: colors.good,
+        NodeKind.LIBRARY: colors.library,
+    }.get(kind, colors.muted)
+
+
+def play(draw: Any, drawing: Drawing) -> None:
+    """Send a drawing to a draw list."""
+    methods = {name: getattr(draw, name) for name in _METHODS}
+    for name, arguments in drawing.calls:
+        methods[name](*arguments)
+
+
+_METHODS = (
+    "add_rect", "add_rect_filled", "add_line", "add_bezier_cubic", "add_triangle_filled", "add_text",
+)  # fmt: skip
