@@ -2,7 +2,7 @@
 
 Equal ends first, then items that occur once in both (patience), then Myers' shortest edit script where few
 edits suffice ("An O(ND) difference algorithm", Algorithmica 1986). Where all of that finds nothing cheaply,
-items are matched greedily. Tokens are numbers; equal numbers are equal items.
+items are matched step by step. Tokens are numbers; equal numbers are equal items.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 MOST_EDITS = 400
 _DEEPEST = 200
+_AHEAD = 24
 
 Pairs = list[tuple[int, int]]
 
@@ -109,16 +110,21 @@ def _traced(trace: list[dict[int, int]], x: int, y: int) -> Pairs:
 
 
 def _greedy(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """Match each item of `a` with the next equal one of `b`, unless that skips more than it matches."""
-    places: dict[int, list[int]] = {}
-    for at, token in enumerate(b):
-        places.setdefault(token, []).append(at)
+    """Match step by step: where items differ, go on at the nearest two that agree, a few items ahead."""
     pairs: Pairs = []
-    reached = 0
-    for at, token in enumerate(a):
-        candidates = places.get(token, [])
-        place = bisect_left(candidates, reached)
-        if place < len(candidates) and candidates[place] - reached <= max(len(a) - at, 64):
-            pairs.append((at, candidates[place]))
-            reached = candidates[place] + 1
+    x = y = 0
+    while x < len(a) and y < len(b):
+        step = next(
+            (
+                (ahead, total - ahead)
+                for total in range(_AHEAD)
+                for ahead in range(total + 1)
+                if x + ahead < len(a) and y + total - ahead < len(b) and a[x + ahead] == b[y + total - ahead]
+            ),
+            None,
+        )
+        if step is not None:
+            x, y = x + step[0], y + step[1]
+            pairs.append((x, y))
+        x, y = x + 1, y + 1
     return pairs

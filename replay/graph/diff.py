@@ -15,7 +15,7 @@ import numpy as np
 from replay.graph.align import align
 from replay.graph.changes import ChangeKind, Difference, NamedChange, OperationChange, ValueChange
 from replay.graph.flow import Flow, data_flow
-from replay.graph.model import Argument, ArrayView, Capture, Operation, OpKind, Provenance, Region
+from replay.graph.model import Access, Argument, ArrayView, Capture, Operation, OpKind, Provenance, Region
 from replay.graph.signatures import Signatures, masked_values, stable_contents
 
 
@@ -183,8 +183,18 @@ class _Comparison:
                 yield NamedChange(ChangeKind.ADDED, _region_name(region), (), None, number)
 
     def _contents_matter(self, old: int, new: int) -> bool:
-        """Whether any operation may read what a region held before the launch."""
-        return bool(self._flows[0].first_readers(old) or self._flows[1].first_readers(new))
+        """Whether any operation may read what a region held before the launch.
+
+        Where the first one is known to write it, it is scratch memory, unless a read is known too.
+        """
+        for flow, region in zip(self._flows, (old, new), strict=True):
+            if not flow.first_readers(region):
+                continue
+            first = flow.usage(region)[0]
+            written = first.access is Access.WRITE and first.provenance is Provenance.KNOWN
+            if not written or flow.first_read(region) is not Provenance.ASSUMED:
+                return True
+        return False
 
     @cached_property
     def _flows(self) -> tuple[Flow, Flow]:

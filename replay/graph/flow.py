@@ -141,6 +141,11 @@ class Flow:
         """Return the top-level events that read what a region held before the launch, such as a parameter."""
         return _events(self.sources, region)
 
+    def first_read(self, region: int) -> Provenance | None:
+        """Return how surely the launch reads what a region held before; None if it does not."""
+        low, high = np.searchsorted(self.sources["region"], [region, region + 1]).tolist()
+        return PROVENANCES[int(self.sources["provenance"][low:high].min())] if high > low else None
+
     def last_writers(self, region: int) -> tuple[int, ...]:
         """Return the top-level events whose writes are what a region holds after the launch."""
         return _events(self.sinks, region)
