@@ -20,6 +20,8 @@ from replay.graph.model import (
 from replay.graph.scalars import plausibility, scalar_of
 
 _MOST_ROWS = 64  # of one table; JSON has them all
+_MOST_REPEATS = 1000  # launches of one run whose values are compared; making each takes some 0.4 ms
+_MOST_IN_TURN = 3
 
 
 def tell(capture: Capture) -> str:
@@ -102,7 +104,7 @@ def _tell_runs(capture: Capture, runs: Iterable[Folded], depth: int, lines: list
         lines.append(f"{indent}{run.event:>5}  {_label(operation)}{times}")
         indent += " " * 9
         if operation.kind is OpKind.KERNEL_LAUNCH:
-            lines += [f"{indent}{line}" for line in _arguments(capture, operation)]
+            lines += [f"{indent}{line}" for line in _arguments(capture, operation, run.count)]
         else:
             lines += [f"{indent}{line}" for line in _uses(capture, operation)]
         for branch, inside in run.branches:
@@ -122,14 +124,38 @@ def _label(operation: Operation) -> str:
     return operation.kind.name + (f"  {told}" if told else "")
 
 
-def _arguments(capture: Capture, operation: Operation) -> list[str]:
+def _arguments(capture: Capture, operation: Operation, count: int) -> list[str]:
+    """Return the arguments of a launch, or of `count` launches in a row that may differ in values."""
+    looked_at = min(count, _MOST_REPEATS)
+    repeats = [capture.operations[operation.event + number].arguments for number in range(looked_at)]
     rows = []
     for argument in operation.arguments:
         name = argument.name or f"argument {argument.index + 1}"
-        first, *more = _argument_values(capture, argument)
+        first, *more = _over_repeats(capture, [arguments[argument.index] for arguments in repeats])
         rows.append((name, argument.type, first))
         rows += [("", "", value) for value in more]
+    if looked_at < count:
+        rows.append(("", "", f"(of the first {looked_at} of {count} launches)"))
     return _table(rows)
+
+
+def _over_repeats(capture: Capture, arguments: Sequence[Argument]) -> list[str]:
+    """Return the values of one argument over launches in a row: once if equal, else in turn or as a range."""
+    told = [tuple(_argument_values(capture, argument)) for argument in arguments]
+    distinct = list(dict.fromkeys(told))
+    if len(distinct) == 1:
+        return list(told[0])
+    period = len(distinct)
+    if period <= _MOST_IN_TURN and all(told[i] == told[i % period] for i in range(len(told))):
+        return [
+            f"{', '.join(value)}{' and in turn' if i < period - 1 else ''}"
+            for i, value in enumerate(distinct)
+        ]
+    numbers = [a.value for a in arguments if isinstance(a.value, (int, float))]
+    if len(numbers) == len(arguments):
+        low, high, first = (_number(number) for number in (min(numbers), max(numbers), numbers[0]))
+        return [f"{low} to {high}, {period} values, first {first}"]
+    return [*told[0], f"and {period - 1} other values"]
 
 
 def _argument_values(capture: Capture, argument: Argument) -> list[str]:
@@ -157,7 +183,11 @@ def _argument_values(capture: Capture, argument: Argument) -> list[str]:
 def _number(value: float | int | tuple[float, ...]) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(_number(part) for part in value) + ")"
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        # most floats are float32, whose shortest text is the one that was written in the source
+        short = np.float32(value) if abs(value) <= np.finfo(np.float32).max else value
+        return f"{short!s}" if float(short) == value else f"{value:.17g}"
+    return str(value)
 
 
 def _view(capture: Capture, view: ArrayView) -> str:

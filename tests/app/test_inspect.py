@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app import cli
-from app.commands import inspect
+from replay.graph.open import open_capture
+from replay.wrp.write import with_bytes
 
 
 def run(path: Path, capsys: pytest.CaptureFixture[str], *, as_json: bool = False) -> str:
     """Run the command and return what it prints."""
-    assert inspect.run(argparse.Namespace(path=path, json=as_json)) == 0
+    assert cli.main(["inspect", str(path), *(["--json"] if as_json else [])]) == 0
     return capsys.readouterr().out
 
 
@@ -73,3 +74,19 @@ def test_a_refused_file_exits_with_2_and_one_line(tmp_path: Path, capsys: pytest
     assert "offset 0 (header.magic)" in printed.err
     assert cli.main(["inspect", str(tmp_path)]) == 2
     assert "folder" in capsys.readouterr().err
+
+
+def test_a_folded_run_tells_what_its_launches_do_not_share(
+    tmp_path: Path, frame_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "region 1 heights/heights_out shape [16, 24] and in turn" in run(frame_path, capsys)
+    capture = open_capture(frame_path)
+    solves = [op for op in capture.operations if op.index > 0]
+    scalar = next(a for a in solves[0].arguments if a.type == "float32")
+    data = capture.data
+    for number, op in enumerate(solves):
+        at = op.arguments[scalar.index].offset
+        data = with_bytes(data, at, np.float32(0.1 * (number + 1)).tobytes())
+    edited = tmp_path / "edited.wrp"
+    edited.write_bytes(data)
+    assert f"0.1 to 0.4, {len(solves)} values, first 0.1" in run(edited, capsys)
