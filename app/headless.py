@@ -11,6 +11,7 @@ import argparse
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,8 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
 
     Args:
         path: the capture.
-        args: `device`, `frames`, `size`, `click`, `screenshot`, `ui`, `top_view`, `param`, `trust` and
-            `transfer`, as `app.commands.view` parses them.
+        args: `device`, `frames`, `size`, `click`, `screenshot`, `ui`, `top_view`, `param`, `trust`,
+            `transfer` and `record_session`, as `app.commands.view` parses them.
 
     Raises:
         RipplescopeError: bad input, or a broken chain.
@@ -65,6 +66,7 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
                 trust=args.trust,
                 prefer=args.transfer,
                 headless=plan,
+                record=args.record_session,
             )
         except DisplayError as error:
             print(f"ripplescope: no OpenGL, so this is the top view ({error})", file=sys.stderr)
@@ -73,12 +75,18 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
 
 def _run_top_view(path: Path, args: argparse.Namespace) -> int:
     from app.scene import open_scene
+    from app.session import LiveSession
     from app.topview import render_topview
     from app.trust import require_trust
     from replay.graph.open import open_capture
 
     require_trust(open_capture(path), args.trust, args.device)
-    with open_scene(path, args.device) as scene:
+    with open_scene(path, args.device) as scene, ExitStack() as stack:
+        if args.record_session is not None:
+            session = LiveSession()
+            session.follow(scene.player)
+            session.start(args.record_session)
+            stack.callback(session.stop)
         set_parameters(scene, dict(args.param))
         pushes = plan_pushes(scene, args.click, args.frames)
         for frame in range(args.frames):

@@ -60,6 +60,7 @@ def run_app(
     prefer: str | None = None,
     trust: bool = False,
     free_run: bool = False,
+    record: Path | None = None,
     clock: Clock = time.perf_counter,
 ) -> int:
     """Open a capture in a window and run until the user ends it, or carry out a headless plan.
@@ -74,6 +75,7 @@ def run_app(
         prefer: the way for heights from CUDA: `auto`, `interop`, `shared` or `copy`.
         trust: replay a capture that nobody has vouched for without a question.
         free_run: one launch a frame, as fast as frames can be drawn; does not wait for the display.
+        record: a new file that all that is done is recorded into; None for nothing.
         clock: wall time in seconds.
 
     Returns:
@@ -81,6 +83,7 @@ def run_app(
 
     Raises:
         DisplayError: no window or no OpenGL.
+        SessionError: the session cannot be recorded.
         RipplescopeError: headless: the capture cannot be opened or a value cannot be set.
     """
     from app.gui import Gui
@@ -104,6 +107,8 @@ def run_app(
         if free_run:
             app.set_free_run(True)
         stack.callback(app.close)
+        if record is not None:
+            app.session.start(record)
         handler = LogHandler(app.log)
         logging.getLogger().addHandler(handler)
         stack.callback(logging.getLogger().removeHandler, handler)
@@ -118,7 +123,9 @@ def run_app(
             desk = Desk(app, gui)
         if headless is not None:
             open_first(app, path, params or {})
-            return _run_plan(app, gui, desk, headless)
+            code = _run_plan(app, gui, desk, headless)
+            app.session.stop()
+            return code
         app.attempt(lambda: open_first(app, path, params or {}))
         looked = clock()
         while not (app.quitting or window.should_close):
@@ -177,6 +184,7 @@ def handle_input(app: App, gui: Gui | None, events: list[Event]) -> None:
     app.do_later()
     app.attempt(app.poll_question)
     app.poll_lab()
+    app.session.look(app.camera)
 
 
 def upload(app: App) -> None:

@@ -19,6 +19,7 @@ from app.presets import Preset, load_presets
 from app.recapture import FrameRequest, Recapture
 from app.resources import resource
 from app.scene import Scene, load_scene
+from app.session import LiveSession
 from app.settings import Settings, save_settings
 from app.simclock import FrameTimes
 from app.touch import PushPath
@@ -73,6 +74,7 @@ class App:
         inside, inside_revision: the heights after an event, and which state that is.
         scene, water, transfer: what is replayed and how it reaches the screen; None while nothing is open.
         prefer: the way for heights from CUDA that is asked for, as for `open_transfer`.
+        session: what is recorded of all this.
         lab: what is known of the scene's capture and done to it; None while nothing is open.
         trust: whether captures that nobody has vouched for may run, as with `--trust`.
         asks: whether the window can ask; else such a capture is refused.
@@ -103,6 +105,7 @@ class App:
         self.inside: ArrayTransfer | None = None
         self.inside_revision = -1
         self.lab: Lab | None = None
+        self.session = LiveSession()
         self.trust = self.asks = False
         self.question: TrustQuestion | None = None
         self.focused = ""
@@ -290,6 +293,7 @@ class App:
             scene.player = swap_player(scene.player, capture)
             lab.attach()
         finally:
+            self.session.follow(scene.player)
             if had_transfer and scene.grid is not None and scene.heights is not None:
                 self.transfer = open_transfer(scene.player, scene.grid, scene.heights, self.prefer)
         if lab.frame.looking:
@@ -319,6 +323,7 @@ class App:
         self._close_scene()
         self.scene, self.water, self.transfer = scene, water, transfer
         self.lab = Lab(scene)
+        self.session.follow(scene.player)
         self.push = PushPath()
         self.resets_seen = 0
         self.preset = ""
@@ -410,6 +415,7 @@ class App:
             self.recapture.cancel()
             self.recapture = None
         self.forget_question()
+        self.attempt(self.session.stop)
         self._close_scene()
 
     def poll_lab(self) -> None:
@@ -432,6 +438,7 @@ class App:
             self.water.close()
         if self.transfer is not None:
             self.transfer.close()
+        self.session.follow(None)
         if self.scene is not None:
             self.scene.close()
         self.scene = self.water = self.transfer = None

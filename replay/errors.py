@@ -87,3 +87,7 @@ class ShaderError(RipplescopeError):
 
 class TrustError(RipplescopeError):
     """A capture is not replayed, because nobody vouched for it or its trial run failed."""
+
+
+class SessionError(RipplescopeError):
+    """A session file cannot be written, read or replayed, or is of another capture."""

@@ -121,6 +121,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
     )
+    parser.add_argument(
+        "--record-session", type=Path, metavar="FILE", help="record all that is done into this new file"
+    )
     parser.add_argument("--no-vsync", action="store_true", help="do not wait for the display")
     parser.add_argument(
         "--free-run",
@@ -145,6 +148,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"two captures given, {args.path} and --graph {args.graph}", remedy="give one")
     path = args.path or args.graph
     if args.smoke:
+        if args.record_session is not None:
+            raise UsageError("--record-session has no use with --smoke", remedy="use --headless")
         from app.smoke import run_smoke
 
         return run_smoke(path, args.device, trust=args.trust)
@@ -168,4 +173,5 @@ def run(args: argparse.Namespace) -> int:
         prefer=args.transfer,
         trust=args.trust,
         params=dict(args.param),
+        record=args.record_session,
     )

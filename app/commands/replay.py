@@ -1,0 +1,104 @@
+"""`ripplescope replay`: runs a recorded session again and says whether it comes out the same."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from replay.errors import ReplayError, UsageError
+
+if TYPE_CHECKING:
+    from replay.session.playback import Playback
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from app.commands.view import count, window_size
+
+    parser.add_argument("session", metavar="SESSION", type=Path, help="a file made by --record-session")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: as recorded)")
+    parser.add_argument(
+        "--graph", metavar="PATH", type=Path, help="the capture, in place of the recorded one"
+    )
+    parser.add_argument("--frames", metavar="N", type=count, help="replay at most N frames (default: all)")
+    parser.add_argument(
+        "--screenshot", metavar="OUT.png", type=Path, help="picture the last frame from above"
+    )
+    parser.add_argument(
+        "--size", metavar="WxH", type=window_size, default=(800, 600), help="size of the picture"
+    )
+    parser.add_argument("--digest-only", action="store_true", help="print the digest and nothing else")
+    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Replay; return 0 if it came out as recorded, 1 if not, 2 if the file is damaged."""
+    from app.headless import check_picture_path
+    from app.sessions import SessionOpener
+    from replay.session.digest import combined, digests_of
+    from replay.session.format import SessionReader
+    from replay.session.playback import Playback
+
+    if args.screenshot is not None:
+        check_picture_path(args.screenshot)
+    opener = SessionOpener(args.device, args.graph, args.trust)
+    with SessionReader(args.session) as reader, Playback(reader, opener) as playback:
+        for _ in playback.run(args.frames):
+            pass
+        if playback.player is None or playback.capture is None:
+            assert playback.ending is not None
+            raise UsageError(
+                f"{args.session}: the session {playback.ending.text}; nothing in it can be replayed"
+            )
+        digests = digests_of(playback.player)
+        if not args.digest_only:
+            print(f"session   {args.session}: recorded on {playback.capture.device} "
+                  f"({playback.capture.device_name})")  # fmt: skip
+            print(f"capture   {playback.player.capture.path.name}, {opener.origin}")
+            print(f"replayed  {playback.frames} frames on {playback.player.device}")
+            for name, digest in digests.items():
+                print(f"  {name:<18}{digest[:16]}")
+            if args.screenshot is not None:
+                _save_picture(playback, args.screenshot, args.size)
+        print(f"digest    {combined(digests)}")
+        return _judge(playback, args)
+
+
+def _judge(playback: Playback, args: argparse.Namespace) -> int:
+    from replay.session.format import Cause
+    from replay.session.playback import BOUND
+
+    ending = playback.ending
+    if ending is not None and ending.cause is not Cause.CLOSED:
+        print(
+            f"ripplescope: {args.session}: the session {ending.text}; replayed the {playback.frames} frames "
+            "before that",
+            file=sys.stderr,
+        )
+    if playback.difference is not None:
+        print(f"ripplescope: {args.session}: {playback.difference}", file=sys.stderr)
+        return 1
+    if not args.digest_only:
+        if playback.exact:
+            print(f"equal     bit for bit, {playback.compared} comparisons")
+        else:
+            print(
+                f"equal     within {BOUND:g} of the largest value (at most {playback.largest:.2g} off, "
+                f"{playback.compared} comparisons); bit for bit is promised only for the same capture on "
+                "the kind of device it was recorded on"
+            )
+    return 2 if ending is not None and ending.cause is Cause.DAMAGED else 0
+
+
+def _save_picture(playback: Playback, path: Path, size: tuple[int, int]) -> None:
+    from app.headless import save_picture
+    from app.scene import Scene
+    from app.topview import render_topview
+
+    assert playback.player is not None
+    scene = Scene.of_player(playback.player)
+    if scene.heights is None or scene.grid is None:
+        raise ReplayError(f"{scene.name} names no height field, so there is no water to picture")
+    save_picture(path, render_topview(playback.player.get(scene.heights), size, scene.grid.dx))
