@@ -155,7 +155,8 @@ def test_presets_are_saved_applied_and_cycled(frame_path, tmp_path):
 
 def test_the_event_list_folds_and_opens(frame_capture):
     closed = rows_of(frame_capture, set())
-    assert [(row.label.startswith("wave_"), row.count) for row in closed] == [(True, 1), (True, 4)]
+    kernels = [(row.label.partition(" ")[0], row.count) for row in closed]
+    assert kernels == [("displace_box", 1), ("solve_strips", 4)]
     assert (closed[1].event, closed[1].last) == (1, 4)
     opened = rows_of(frame_capture, {closed[1].key})
     assert [row.event for row in opened] == [0, 1, 1, 2, 3, 4]
