@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CPU_GRIDS = (64, 128, 256, 512)
 CUDA_GRIDS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 QUICK_GRIDS = (64, 128)
-PARTS = ("replay", "solvers", "reader", "events")
+PARTS = ("replay", "solvers", "reader", "graph", "events")
 
 
 def grid_list(text: str) -> tuple[int, ...]:
@@ -48,11 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def all_parts() -> list[Part]:
     """Return every part, in the order in which they run."""
     from app.bench.events import EventsPart
+    from app.bench.graph import GraphPart
     from app.bench.reader import ReaderPart
     from app.bench.replay import ReplayPart
     from app.bench.solvers import SolverPart
 
-    return [ReplayPart(), SolverPart(), ReaderPart(), EventsPart()]
+    return [ReplayPart(), SolverPart(), ReaderPart(), GraphPart(), EventsPart()]
 
 
 def run(args: argparse.Namespace) -> int:
