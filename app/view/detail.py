@@ -16,10 +16,10 @@ from app.view.camera import OrbitCamera
 from app.view.grid import Grid
 from app.view.options import Level
 
-COARSEST_TEXEL = 0.75
-"""Pixels that a texel of the smoothed surface, or of the light on the floor, covers at most."""
 SMOOTH_FROM = 1.5
 """Pixels of a texel from which on straight lines between texels would be seen."""
+RAY_PIXELS = 2.0
+"""Pixels that a quad of the sheet of sunlight covers at most, if its light falls where it entered."""
 _SMALLEST_CAUSTICS = 256
 _PATCH = 16
 """Quads a side that the mesh is made of; as in app/view/sheet.py."""
@@ -59,15 +59,14 @@ def choose_detail(level: Level, grid: Grid, camera: OrbitCamera, size: Size) -> 
     """
     longest = max(grid.width, grid.height)
     cell = grid.dx * pixels_per_metre(grid, camera, size)
-    ratio = max(2 ** math.floor(math.log2(max(COARSEST_TEXEL / cell, 1.0))), -(-longest // level.surface))
+    ratio = max(2 ** math.floor(math.log2(max(level.texel / cell, 1.0))), -(-longest // level.surface))
     surface = -(-grid.width // ratio), -(-grid.height // ratio)
 
-    wanted = max(longest * cell / COARSEST_TEXEL, 1.0)
+    wanted = max(longest * cell / level.texel, 1.0)
     caustics = min(max(2 ** math.ceil(math.log2(wanted)), _SMALLEST_CAUSTICS), level.caustics)
     most = max(2 * longest, 64)
-    rays = min(level.rays, caustics // 2, most)
-    quads = -(-math.ceil(longest * cell / level.quad) // _PATCH) * _PATCH
-    mesh = min(level.mesh, quads, most)
+    rays = min(level.rays, _patches(longest * cell / RAY_PIXELS), most)
+    mesh = min(level.mesh, _patches(longest * cell / level.quad), most)
     return Detail(
         surface=surface,
         caustics=_shaped(grid, caustics, 16),
@@ -85,6 +84,11 @@ def pixels_per_metre(grid: Grid, camera: OrbitCamera, size: Size) -> float:
     nearest = float(np.linalg.norm(eye - np.clip(eye, -half, half)))
     nearest = max(nearest, camera.clip_planes[0])
     return size[1] / (2 * math.tan(camera.fov / 2) * nearest)
+
+
+def _patches(quads: float) -> int:
+    """A number of quads rounded up to whole patches, and to steps that a moving camera takes seldom."""
+    return -(-math.ceil(quads) // _PATCH) * _PATCH
 
 
 def _shaped(grid: Grid, longest: int, least: int) -> Size:

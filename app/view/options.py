@@ -31,6 +31,7 @@ class Level:
         samples: samples a pixel.
         pixels: most pixels of a picture; a larger place shows it enlarged, so that the time a picture
             takes does not grow with the window.
+        texel: pixels that a texel of the smoothed surface, or of the light on the floor, covers at most.
         quad: pixels that a quad of the surface covers at most, while `mesh` allows.
         mesh: most quads a side of the surface.
         surface: most texels a side of the smoothed surface.
@@ -41,6 +42,7 @@ class Level:
 
     samples: int
     pixels: int
+    texel: float
     quad: float
     mesh: int
     surface: int
@@ -50,9 +52,9 @@ class Level:
 
 
 LEVELS = {
-    Quality.HIGH: Level(4, 1 << 26, 4.0, 512, 4096, 1024, 512, True),
-    Quality.MEDIUM: Level(1, 1 << 20, 4.0, 256, 2048, 512, 256, True),
-    Quality.LOW: Level(1, 360_000, 4.0, 48, 512, 256, 128, False),
+    Quality.HIGH: Level(4, 1 << 26, 0.75, 4.0, 512, 4096, 1024, 512, True),
+    Quality.MEDIUM: Level(1, 1 << 20, 0.75, 4.0, 256, 2048, 512, 256, True),
+    Quality.LOW: Level(1, 360_000, 1.5, 4.0, 48, 512, 256, 128, False),
 }
 
 

@@ -120,6 +120,7 @@ class GlfwWindow(Window):
                 glfw.terminate()
             raise
         GlfwWindow._open += 1
+        self._measure()
         self.set_vsync(vsync and not null_platform)
         self._install_callbacks()
 
@@ -181,6 +182,10 @@ class GlfwWindow(Window):
             held = _modifiers(bits)
             events(KeyPressed(name, action != glfw.RELEASE, action == glfw.REPEAT, held))
 
+        def resized(_: Any, width: int, height: int) -> None:
+            self._measure()
+            events(Resized(width, height))
+
         glfw.set_cursor_pos_callback(handle, lambda _, x, y: events(PointerMoved(x, y)))
         glfw.set_mouse_button_callback(handle, button)
         glfw.set_key_callback(handle, key)
@@ -188,22 +193,29 @@ class GlfwWindow(Window):
             handle, lambda _, dx, dy: events(Scrolled(dx, dy, *glfw.get_cursor_pos(handle)))
         )
         glfw.set_drop_callback(handle, lambda _, paths: events(FilesDropped(tuple(map(str, paths)))))
-        glfw.set_framebuffer_size_callback(handle, lambda _, w, h: events(Resized(w, h)))
+        glfw.set_window_size_callback(handle, lambda *_: self._measure())
+        glfw.set_window_content_scale_callback(handle, lambda *_: self._measure())
+        glfw.set_framebuffer_size_callback(handle, resized)
         glfw.set_window_close_callback(handle, lambda _: events(CloseRequested()))
+
+    def _measure(self) -> None:
+        """Ask for the sizes once for each change: under X11 every question waits for the server's answer."""
+        self._size = glfw.get_window_size(self.handle)
+        self._framebuffer_size = glfw.get_framebuffer_size(self.handle)
+        scale = 1.0 if self.headless else float(glfw.get_window_content_scale(self.handle)[0])
+        self._scale = scale or 1.0
 
     @property
     def size(self) -> tuple[int, int]:
-        return glfw.get_window_size(self.handle)
+        return self._size
 
     @property
     def framebuffer_size(self) -> tuple[int, int]:
-        if self._target:
-            return self._target.size
-        return glfw.get_framebuffer_size(self.handle)
+        return self._target.size if self._target else self._framebuffer_size
 
     @property
     def content_scale(self) -> float:
-        return 1.0 if self.headless else float(glfw.get_window_content_scale(self.handle)[0]) or 1.0
+        return self._scale
 
     @property
     def framebuffer(self) -> int:
@@ -220,6 +232,7 @@ class GlfwWindow(Window):
         glfw.set_window_size(self.handle, width, height)
         if self._target:
             self._target.resize(width, height)
+        self._measure()
 
     def swap(self) -> None:
         # The null platform has no surface to show: what was drawn stays in the framebuffer object.

@@ -149,9 +149,9 @@ class FakeDriver:
         return (ordinal,)
 
     def _cuDeviceGetUuid(self, device: int) -> tuple[Any]:
-        from app.view.cuda_gl.device import gl_uuids
+        from app.view.cuda_gl.memory_object import device_uuids
 
-        ours = gl_uuids()[0] if device in self.gl_devices else b"another device.."
+        ours = device_uuids()[0] if device in self.gl_devices else b"another device.."
         return (types.SimpleNamespace(bytes=ours),)
 
     def _cuGLGetDevices(self, count: int, which: int) -> tuple[int, list[int]]:

@@ -198,14 +198,15 @@ def test_an_array_that_is_no_field_of_the_grid_is_refused(gl: Window, player: Fa
 
 
 def test_the_device_of_opengl_is_found_by_its_uuid(gl: Window, player: FakePlayerOnCuda):
-    from app.view.cuda_gl.device import gl_is_on, gl_uuids, ordinals_of_gl
+    from app.view.cuda_gl.device import gl_is_on, ordinals_of_gl
+    from app.view.cuda_gl.memory_object import device_uuids
 
     driver = player.cuda.driver
     assert ordinals_of_gl(driver) == []
     driver.gl_devices = [0]
     assert ordinals_of_gl(driver) == [0]
     assert gl_is_on(player.cuda, 0) and not gl_is_on(player.cuda, 1)
-    assert ("cuGLGetDevices" in driver.calls) == (not gl_uuids())
+    assert ("cuGLGetDevices" in driver.calls) == (not device_uuids())
     driver.failing = {"cuDeviceGetCount": INVALID_VALUE}
     assert ordinals_of_gl(driver) == []
 
@@ -239,3 +240,18 @@ def test_a_capture_for_cuda_is_opened_on_the_device_that_draws(
     ]:
         app.scene.open_scene(frame_path, device, drawing).close()
     assert asked == ["cuda:2", "cuda:1", "cuda", "auto", "cuda:0"]
+
+
+def test_extensions_are_asked_of_the_context_and_their_functions_are_found(gl: Window):
+    """PyOpenGL's own answer is no where another copy of the GLX library made the context."""
+    from app.gl_platform import check_errors
+    from app.view.cuda_gl import memory_object
+
+    assert memory_object.has_extension("GL_ARB_explicit_attrib_location")
+    assert not memory_object.has_extension("GL_ARB_explicit")
+    if memory_object.has_extension("GL_EXT_memory_object"):
+        name = memory_object.create()
+        check_errors("making a memory object")
+        assert name
+        memory_object.delete(name)
+        assert all(len(uuid) == 16 for uuid in memory_object.device_uuids())

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from app.gl_platform import GL
-
-_UUID_NBYTES = 16
+from app.view.cuda_gl.memory_object import device_uuids
 
 
 def cuda_device_of_gl() -> str | None:
@@ -35,27 +31,11 @@ def ordinals_of_gl(driver: Any) -> list[int]:
     status, count = driver.cuDeviceGetCount()
     if int(status) != 0 or not count:
         return []
-    ours = gl_uuids()
+    ours = device_uuids()
     if ours:
         return [ordinal for ordinal in range(count) if _uuid(driver, ordinal) in ours]
     status, found, devices = driver.cuGLGetDevices(count, driver.CUGLDeviceList.CU_GL_DEVICE_LIST_ALL)
     return [int(device) for device in devices[:found]] if int(status) == 0 else []
-
-
-def gl_uuids() -> list[bytes]:
-    """Return the UUIDs of the devices of the current OpenGL context; none if it does not tell."""
-    from OpenGL.GL.EXT import memory_object
-
-    if not memory_object.glInitMemoryObjectEXT():
-        return []
-    count = np.zeros(1, np.int32)
-    GL.glGetIntegerv(memory_object.GL_NUM_DEVICE_UUIDS_EXT, count)  # PyOpenGL does not know its size
-    found = []
-    for index in range(int(count[0])):
-        uuid = np.zeros(_UUID_NBYTES, np.uint8)
-        memory_object.glGetUnsignedBytei_vEXT(memory_object.GL_DEVICE_UUID_EXT, index, uuid)
-        found.append(uuid.tobytes())
-    return found
 
 
 def _uuid(driver: Any, ordinal: int) -> bytes | None:

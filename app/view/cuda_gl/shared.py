@@ -17,9 +17,8 @@ import os
 import sys
 from typing import Any
 
-import numpy as np
-
 from app.gl_platform import GL, check_errors
+from app.view.cuda_gl import memory_object
 from app.view.cuda_gl.device import gl_is_on
 from app.view.cuda_gl.heights import DeviceHeights, DeviceTransfer
 from app.view.cuda_gl.interop import fill_from_buffer
@@ -47,11 +46,9 @@ class SharedMemory:
     """
 
     def __init__(self, heights: DeviceHeights, nbytes: int) -> None:
-        from OpenGL.GL.EXT import memory_object, memory_object_fd
-
-        if not (memory_object.glInitMemoryObjectEXT() and memory_object_fd.glInitMemoryObjectFdEXT()):
-            raise ReplayError("OpenGL has no GL_EXT_memory_object_fd")
-        self._gl, self._gl_fd = memory_object, memory_object_fd
+        for extension in ("GL_EXT_memory_object", "GL_EXT_memory_object_fd"):
+            if not memory_object.has_extension(extension):
+                raise ReplayError(f"OpenGL has no {extension}")
         self._cuda, self._driver = heights.cuda, heights.cuda.driver
         self.address = 0
         self.buffer: Buffer | None = None
@@ -87,13 +84,10 @@ class SharedMemory:
 
     def _import(self) -> None:
         kind = self._driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-        name = np.zeros(1, np.uint32)
-        self._gl.glCreateMemoryObjectsEXT(1, name)
-        self._memory = int(name[0])
+        self._memory = memory_object.create()
         descriptor = int(self._cuda.call(self._driver.cuMemExportToShareableHandle, self._handle, kind, 0))
-        opaque = self._gl_fd.GL_HANDLE_TYPE_OPAQUE_FD_EXT
         try:
-            self._gl_fd.glImportMemoryFdEXT(self._memory, self._size, opaque, descriptor)
+            memory_object.import_descriptor(self._memory, self._size, descriptor)
             check_errors("importing memory of CUDA")
         except BaseException:
             os.close(descriptor)  # only a successful import takes it over
@@ -101,7 +95,7 @@ class SharedMemory:
         self.buffer = Buffer(GL.GL_PIXEL_UNPACK_BUFFER)
         self.buffer.bind()
         try:
-            self._gl.glBufferStorageMemEXT(GL.GL_PIXEL_UNPACK_BUFFER, self._size, self._memory, 0)
+            memory_object.use_as_buffer(GL.GL_PIXEL_UNPACK_BUFFER, self._size, self._memory)
             check_errors("making a buffer of imported memory")
         finally:
             GL.glBindBuffer(GL.GL_PIXEL_UNPACK_BUFFER, 0)
@@ -112,7 +106,7 @@ class SharedMemory:
             self.buffer.close()
             self.buffer = None
         if self._memory:
-            self._gl.glDeleteMemoryObjectsEXT(1, np.array([self._memory], np.uint32))
+            memory_object.delete(self._memory)
             self._memory = 0
         if self._is_mapped:
             self._driver.cuMemUnmap(self.address, self._size)
