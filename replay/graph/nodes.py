@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from replay.graph.fold import Folded
 from replay.graph.model import Access, Capture, OpKind
 from replay.graph.operations import LazyOperations
+from replay.wrp.tables import OperationTable
 
 MOST_SIBLINGS = 4000
 _SECTION = 1000
@@ -119,13 +120,6 @@ def tree_of(capture: Capture, folded: Sequence[Folded], opened: Opened | None = 
     return Tree(tuple(builder.nodes), builder.node_of)
 
 
-def span_of(run: Folded) -> int:
-    """Return how many event numbers one repeat of a run takes, what is inside conditionals included."""
-    inside = sum(span_of(item) * item.count for item in run.items)
-    inside += sum(span_of(item) * item.count for _, items in run.branches for item in items)
-    return inside if run.items else inside + 1
-
-
 Repeats = tuple[tuple[int, int], ...]  # (count, events from one to the next) of everything around
 
 
@@ -141,9 +135,13 @@ class _Builder:
         self._capture, self._opened = capture, opened
         operations = capture.operations
         self._kinds: Sequence[int] = []
+        self._sizes: dict[int, int] = {}  # of conditionals: events of one, all inside included
+        self._table: OperationTable | None = None
         if isinstance(operations, LazyOperations):
-            self._kinds = operations.table.kinds.tolist()
-        self._spans: dict[int, int] = {}
+            self._table = table = operations.table
+            self._kinds = table.kinds.tolist()
+            for event in sorted(table.children, reverse=True):
+                self._sizes[event] = 1 + sum(self._sizes.get(inner, 1) for inner in table.children[event])
 
     def add_runs(self, runs: Sequence[Folded], path: Key, parent: int, around: Repeats) -> tuple[int, ...]:
         """Add the runs of one stream; return their numbers."""
@@ -177,7 +175,7 @@ class _Builder:
         """Add a run as one node; a conditional with what is inside."""
         span = self._span(run)
         inner = (*around, (count, span))
-        kind = self._kind(run.event)
+        kind = NodeKind.SECTION if run.omitted else self._kind(run.event)
         title, subtitle = self._words(run, kind)
         shut = key in self._opened.closed
         can_open = count > 1 or bool(run.branches)
@@ -266,14 +264,21 @@ class _Builder:
         self.node_of[events] = number
 
     def _span(self, run: Folded) -> int:
-        if not run.items and not run.branches:
-            return 1
-        if id(run) not in self._spans:
-            self._spans[id(run)] = span_of(run)
-        return self._spans[id(run)]
+        """Return how many event numbers one repeat of a run takes, what is inside conditionals included."""
+        if run.items:
+            return sum(self._span(item) * item.count for item in run.items)
+        if run.omitted:
+            table = self._table
+            assert table is not None
+            frame = table.frame_of[run.event]
+            mates = table.children[table.frames[frame].parent]
+            return sum(self._sizes.get(event, 1) for event in mates if table.frame_of[event] == frame)
+        return self._sizes.get(run.event, 1)
 
     def _words(self, run: Folded, kind: NodeKind) -> tuple[str, str]:
         """Return title and subtitle of an operation: how many threads, what it decides by, what it writes."""
+        if run.omitted:
+            return run.label, "nested too deep to show"
         if kind is NodeKind.LAUNCH:
             title, shape = split_label(run.label)
             return title, f"{shape} {'thread' if shape == '1' else 'threads'}" if shape else ""
@@ -310,7 +315,12 @@ _KIND_OF = {int(kind): _node_kind(kind) for kind in OpKind}
 
 def _shift_all(runs: Sequence[Folded], by: int) -> tuple[Folded, ...]:
     return tuple(
-        Folded(run.event + by, run.label, run.count, _shift_all(run.items, by), _shifted(run.branches, by))
+        replace(
+            run,
+            event=run.event + by,
+            items=_shift_all(run.items, by),
+            branches=_shifted(run.branches, by),
+        )
         for run in runs
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -20,7 +21,7 @@ from replay.graph.nodes import NodeKind, Opened, tree_of
 from replay.graph.open import capture_from_bytes, open_capture
 from replay.graph.operations import LazyOperations
 from replay.graph.route import samples
-from replay.wrp.write import repeat_operations
+from replay.wrp.write import repeat_operations, with_operations
 
 NARROW, WIDE = (300.0, 350.0), (1400.0, 800.0)
 
@@ -249,3 +250,19 @@ def test_lines_end_at_what_they_join(frame_of: Callable[..., Path]) -> None:
             assert len(stroke) % 3 == 1
             points = list(samples(stroke))
             assert max(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in pairwise(points)) < 400
+
+
+@pytest.mark.parametrize("depth", [20, 200, 1000])
+def test_conditionals_nested_very_deep(recorded: dict[str, Path], depth: int) -> None:
+    capture = open_capture(recorded["conditions"])
+    operations = capture.operations
+    assert isinstance(operations, LazyOperations)
+    flag = next(one.id for one in capture.regions.values() if "flag" in one.names)
+    body = capture.data[int(operations.table.offsets[0]) :][: int(operations.table.sizes[0])]
+    for _ in range(depth):
+        body = struct.pack("<IIiIQIIII", 7, 40 + len(body), flag, 0, 0, len(body), 1, 0, 0) + body
+    deep = capture_from_bytes(with_operations(capture.data, body, 1), capture.path)
+    picture = picture_of(deep)
+    check(picture)
+    assert len(picture.tree.node_of) == depth + 1
+    assert data_flow(deep).upstream(depth) == frozenset(range(depth))
