@@ -7,6 +7,7 @@ into, and the search for the first value that is not finite. The live player res
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from app.lab.selection import Selection
 from app.scene import Scene
 from replay.edit import EditList
 from replay.events.cost import EventCost, Profile, profile_operations
-from replay.events.flight import FlightLog, FoundFrame
+from replay.events.flight import FoundFrame, find_frame
 from replay.events.observe import observe_access
 from replay.graph.flow import Flow, data_flow
 from replay.graph.fold import Folded, fold_capture
@@ -25,9 +26,17 @@ from replay.graph.model import Operation, Provenance
 from replay.graph.nodes import Opened
 from replay.graph.operations import LazyOperations
 from replay.graph.uses import ASSUMED
+from replay.history import MAX_NBYTES, History
 
-_KEPT_NBYTES = {"cpu": 64 << 20, "cuda": 1 << 30}
-"""Captures with more memory than this are not remembered frame by frame."""
+_KEPT_NBYTES = {"cpu": MAX_NBYTES, "cuda": 1 << 30}
+"""Memory for the last frames, by kind of device, and on it; captures with more than a quarter have none."""
+
+
+class Closable(Protocol):
+    """Something with a `close`."""
+
+    def close(self) -> None:
+        """Release it."""
 
 
 class Lab:
@@ -42,8 +51,10 @@ class Lab:
         profile: what each event costs, None before it is measured.
         observed: regions that events were seen to change, None before it is tried.
         found: where values stopped being finite, None if they did not or it is not known.
+        history: the last frames, None where they take too much memory.
         job: work in the background, None if there is none.
         typings: types that the user gave to regions.
+        closables: what panels made for this capture and what is closed with it, such as textures.
         revision: changes with the flow, the profile and the edits.
     """
 
@@ -59,32 +70,28 @@ class Lab:
         self.job: Job | None = None
         self.typings: dict[int, Typing] = {}
         self.revision = 0
+        self.closables: list[Closable] = []
         self._flow: Flow | None = None
-        self._flight: FlightLog | None = None
+        self.history: History | None = None
         self._costs: dict[int, EventCost] = {}
         self.attach()
 
     def attach(self) -> None:
         """Follow the scene's player, also after it was exchanged."""
-        if self._flight is not None:
-            self._flight.close()
-            self._flight = None
+        if self.history is not None:
+            self.history.close()
+            self.history = None
         player = self.scene.player
         if player is None:
             return
-        most = _KEPT_NBYTES.get(player.device.partition(":")[0], 0)
-        if sum(region.nbytes for region in self.capture.regions.values()) <= most:
-            self._flight = FlightLog(player)
+        most = _KEPT_NBYTES.get(player.device.partition(":")[0], MAX_NBYTES)
+        if sum(region.nbytes for region in self.capture.regions.values()) <= most // 4:
+            self.history = History(player, max_nbytes=most)
 
     @property
     def resting(self) -> bool:
         """Whether the live player must not be launched just now."""
         return self.frame.looking or self.job is not None
-
-    def before_launch(self) -> None:
-        """Note what the next launch starts from."""
-        if self._flight is not None:
-            self._flight.before_launch()
 
     # What the capture says
 
@@ -216,10 +223,10 @@ class Lab:
 
     def find_not_finite(self) -> None:
         """Search for the event that first made a value not finite; then look at the state after it."""
-        flight = self._flight
-        if flight is None or self.job is not None:
+        history = self.history
+        if history is None or self.job is not None:
             return
-        self.job = Job("Searching for the first NaN", lambda _: flight.first_not_finite(), self._show_found)
+        self.job = Job("Searching for the first NaN", lambda _: find_frame(history), self._show_found)
 
     def _show_found(self, found: FoundFrame | None) -> None:
         self.found = found
@@ -260,6 +267,8 @@ class Lab:
             self.job.wait()
             self.job = None
         self.frame.close()
-        if self._flight is not None:
-            self._flight.close()
-            self._flight = None
+        while self.closables:
+            self.closables.pop().close()
+        if self.history is not None:
+            self.history.close()
+            self.history = None

@@ -9,7 +9,9 @@ from __future__ import annotations
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.legend import Legend
+from app.panels.timeline import Timeline
 from app.panels.toolbar import Toolbar
+from app.panels.widgets import elided
 from app.state import App, Rect
 
 _FIRST_HINT = "Drag on the water to push it.  Right drag orbits, wheel zooms, F1 shows all."
@@ -36,6 +38,7 @@ class CanvasItem:
     def __init__(self) -> None:
         self._toolbar = Toolbar()
         self._legend = Legend()
+        self._timeline = Timeline()
 
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
         """Build it over a rectangle in window units."""
@@ -52,6 +55,7 @@ class CanvasItem:
         _note(app)
         self._toolbar.draw(app, gui, rect)
         self._legend.draw(app, gui, rect)
+        self._timeline.draw(app, gui, rect)
         _tell(app, gui, rect)
         imgui.end()
 
@@ -79,15 +83,21 @@ def _tell(app: App, gui: Gui, rect: Rect) -> None:
     """Say what to do while nobody has done anything."""
     if app.scene is None:
         text, y = "Press Ctrl+O to open a capture, or drop one here", rect[1] + rect[3] / 2
+    elif app.scene.player is None:
+        text, y = f"Not replayed: {app.scene.blocked}", rect[1] + rect[3] / 2
     elif app.water is None:
         text, y = "This capture names no height field, so there is no water to see", rect[1] + rect[3] / 2
+    elif app.lab is not None and app.lab.frame.looking:
+        return
     elif not app.touched and app.scene.pointer is not None:
         text, y = _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
     else:
         return
-    scale, size = gui.scale, imgui.calc_text_size(text)
-    if size.x + 40 * scale > rect[2]:
+    scale = gui.scale
+    if rect[2] < 120 * scale:
         return
+    text = elided(text, rect[2] - 60 * scale)
+    size = imgui.calc_text_size(text)
     x = rect[0] + (rect[2] - size.x) / 2
     draw = imgui.get_window_draw_list()
     corner, end = (x - 14 * scale, y - 6 * scale), (x + size.x + 14 * scale, y + size.y + 6 * scale)

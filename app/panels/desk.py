@@ -11,18 +11,21 @@ from app.gui import Gui
 from app.panels.canvas import CanvasItem
 from app.panels.events import EventsPanel
 from app.panels.graph import GraphPanel
+from app.panels.inspector import InspectorPanel
 from app.panels.log import LogPanel
 from app.panels.menu import MenuBar
 from app.panels.parameters import ParametersPanel
 from app.panels.performance import PerformancePanel
 from app.panels.popups import Popups
+from app.panels.problems import ProblemsPanel
 from app.panels.statusbar import StatusBar
 from app.panels.water import WaterPanel
 from app.panels.widgets import Panel
 from app.state import App, Rect
 
 internal = imgui.internal
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
+"""A remembered layout of another version gives way to the default one."""
 
 
 class Desk:
@@ -34,11 +37,15 @@ class Desk:
             ParametersPanel(),
             WaterPanel(),
             GraphPanel(),
+            InspectorPanel(),
             EventsPanel(),
             PerformancePanel(),
+            ProblemsPanel(),
             LogPanel(),
         )
         self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}
+        self._front: list[str] = []
+        self._laid_out = False
         self._canvas = CanvasItem()
         self._menu = MenuBar([panel.name for panel in self.panels])
         self._status = StatusBar()
@@ -47,7 +54,7 @@ class Desk:
     def draw(self) -> None:
         """Build everything for this frame."""
         app, gui = self._app, self._gui
-        dock = imgui.get_id("desk")
+        dock = imgui.get_id(f"desk{LAYOUT_VERSION}")
         shown = app.panels_shown
         if shown:
             self._guarded(lambda: self._menu.draw(app, gui))
@@ -58,6 +65,7 @@ class Desk:
         elif app.layout_reset_asked:
             app.layout_reset_asked = False
             self._default_layout(dock)
+            self._front = ["Events", "Parameters"]
         flags = imgui.DockNodeFlags_.passthru_central_node
         if not shown:
             flags |= imgui.DockNodeFlags_.keep_alive_only
@@ -65,6 +73,12 @@ class Desk:
         rect = self._water_rect(dock) if shown else _whole()
         self._guarded(lambda: self._canvas.draw(app, gui, rect))
         if shown:
+            if app.focused:
+                app.closed_panels.discard("Parameters")
+                imgui.set_window_focus(self._titles["Parameters"])
+            elif self._front and self._laid_out:
+                imgui.set_window_focus(self._titles[self._front.pop(0)])
+            self._laid_out = not app.layout_reset_asked
             for panel in self.panels:
                 if panel.name not in app.closed_panels:
                     self._draw_panel(panel)
@@ -112,13 +126,12 @@ class Desk:
             return result.id_at_dir, result.id_at_opposite_dir
 
         left, rest = split(dock, imgui.Dir.left, share(296, width, 0.3))
-        bottom, rest = split(rest, imgui.Dir.down, share(196, height, 0.3))
-        right, _ = split(rest, imgui.Dir.right, share(310, width - 296 * scale, 0.36))
-        events, graph = split(right, imgui.Dir.down, 0.45)
-        log, performance = split(bottom, imgui.Dir.right, 0.40)
+        right, rest = split(rest, imgui.Dir.right, share(396, width - 296 * scale, 0.42))
+        bottom, _ = split(rest, imgui.Dir.down, share(216, height, 0.32))
+        inspector, graph = split(right, imgui.Dir.down, 0.43)
         places = {
-            "Parameters": left, "Water": left, "Graph": graph, "Events": events,
-            "Performance": performance, "Log": log,
+            "Parameters": left, "Water": left, "Graph": graph, "Inspector": inspector,
+            "Events": bottom, "Performance": bottom, "Problems": bottom, "Log": bottom,
         }  # fmt: skip
         for name, node in places.items():
             internal.dock_builder_dock_window(self._titles[name], node)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MARGIN = 16.0
-READABLE = 1.1
-"""At this zoom the smallest text of a picture is 12 pixels high."""
+MARGIN = 12.0
+READABLE = 0.94
+"""At this zoom the titles of a picture are 12 pixels high; smaller text is never drawn smaller than that."""
 _ZOOM = (0.01, 3.0)
 _SLIDE = 0.25  # share of the way that is left after each frame of a slide
 
@@ -127,4 +127,5 @@ def _into(low: float, high: float, first: float, last: float) -> float:
     if high - low > last - first:
         return first - low
     # Not just to the border: what comes next should be seen too.
-    return (first + last) / 2 - (low + high) / 2
+    beyond = min((last - first - (high - low)) / 2, 2 * (high - low))
+    return first + beyond - low if low < first else last - beyond - high

@@ -28,6 +28,7 @@ MOST_PATHS = 260
 _MOST_BLOCKS = 500
 _MOST_DASHED = 40
 _DIM = 0x38
+_SMALLEST = 12.0
 Call = tuple[str, tuple[Any, ...]]
 
 
@@ -197,7 +198,7 @@ class Painter:
         self._call("add_rect", start, end, faded(color, 0xB0), rounding, width)
         if zoom * TITLE_SIZE < 5 * self._scale:
             return
-        size = 12 * zoom
+        size = self._size(12)
         y = box.y + (HEADER - 12) / 2
         self._text(self._paint.fonts[1], size, box.x + 12, y, self._paint.boxes[index], box.title)
         self._fold_sign(box, box.y + HEADER / 2)
@@ -245,20 +246,20 @@ class Painter:
         note = self._paint.notes.get(index, "")
         two = bool(box.subtitle or note)
         middle = box.y + box.height / 2
-        y = middle - (17.5 if two else TITLE_SIZE / 2 + 1)
-        self._text(self._paint.fonts[0], TITLE_SIZE * zoom, box.x + 13, y, ink, box.title)
+        y = middle - (16.5 if two else TITLE_SIZE / 2 + 1)
+        self._text(self._paint.fonts[0], self._size(TITLE_SIZE), box.x + 13, y, ink, box.title)
         if box.badge:
-            self._badge(box, y, TITLE_SIZE * zoom)
+            self._badge(box, y, self._size(TITLE_SIZE))
         self._fold_sign(box, y + TITLE_SIZE / 2 + 1)
         if zoom * SUBTITLE_SIZE >= 5 * self._scale and two:
-            font, size = self._paint.fonts[0], SUBTITLE_SIZE * zoom
+            font, size = self._paint.fonts[0], self._size(SUBTITLE_SIZE)
             wide = _width(size, note) / zoom if note else 0.0
             left = _width(size, box.subtitle) / zoom
             if left + wide + 36 < box.width or not note:
-                self._text(font, size, box.x + 13, middle + 2.5, colors.muted, box.subtitle)
+                self._text(font, size, box.x + 13, middle + 2.0, colors.muted, box.subtitle)
             if note:
                 x = box.x + box.width - 11 - wide
-                self._text(font, size, x, middle + 2.5, colors.control, note)
+                self._text(font, size, x, middle + 2.0, colors.control, note)
 
     def _badge(self, box: Box, y: float, size: float) -> None:
         sign = 16.0 if box.can_open else 0.0
@@ -296,11 +297,20 @@ class Painter:
         if zoom * SUBTITLE_SIZE < 5 * self._scale:
             return
         ink = colors.background if pill.writers and strong else colors.text if strong else colors.muted
-        y = pill.y + (pill.height - SUBTITLE_SIZE) / 2 - 0.8
-        self._text(self._paint.fonts[0], SUBTITLE_SIZE * zoom, pill.x + 11, y, ink, pill.text)
+        size = self._size(SUBTITLE_SIZE)
+        x = pill.x + (pill.width - _width(size, pill.text) / zoom) / 2
+        y = pill.y + (pill.height - size / zoom) / 2 - 0.6
+        self._text(self._paint.fonts[0], size, x, y, ink, pill.text)
 
     def _text(self, font: Any, size: float, x: float, y: float, color: int, text: str) -> None:
-        self._call("add_text", font, size, self._at(x, y), color, text)
+        """Write at whole pixels, where letters are sharp."""
+        place = self._at(x, y)
+        self._call("add_text", font, size, Vec(round(place.x), round(place.y)), color, text)
+
+    def _size(self, units: float) -> float:
+        """Return the size of a text: whole pixels, and never hard to read where the picture is near."""
+        size = round(units * self._zoom)
+        return max(size, round(_SMALLEST * self._scale)) if self._zoom >= 0.85 * self._scale else max(size, 1)
 
     def _chosen_paths(self, paths: list[int]) -> dict[int, None]:
         """Return the paths that have a part in the selection or are under the pointer."""

@@ -39,7 +39,7 @@ class Minimap:
         """Draw it where the picture is larger than the panel; else there is nothing to show."""
         self.rect = None
         width, height = picture.width * camera.zoom, picture.height * camera.zoom
-        if (width <= room[0] * 1.05 and height <= room[1] * 1.05) or room[0] < 220 * scale:
+        if (width <= room[0] * 1.6 and height <= room[1] * 1.6) or room[0] < 220 * scale:
             return
         if picture is not self._picture:
             self._picture, self._rects = picture, _rects_of(picture)

@@ -10,6 +10,7 @@ from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.graph_camera import GraphCamera
 from app.state import App
+from app.touch import NOWHERE
 from replay.graph.layout import SUBTITLE_SIZE, Picture
 
 _REFRESH = 0.25
@@ -32,7 +33,7 @@ class PillValues:
         self._read(app)
         if not self._texts:
             return
-        size = max(SUBTITLE_SIZE * camera.zoom, 12 * gui.scale)
+        size = round(max(SUBTITLE_SIZE * camera.zoom, 12 * gui.scale))
         ratio = size / imgui.get_font_size()
         pills, (_, top, _, bottom) = picture.pills, camera.seen(room)
         for pill in pills:
@@ -41,8 +42,10 @@ class PillValues:
                 continue
             text, width = found
             x, y = camera.to_window((pill.x, pill.y + pill.height / 2))
-            x = corner[0] + x - width * ratio - 6 * gui.scale
-            draw.add_text(gui.regular, size, (x, corner[1] + y - size / 2), gui.colors.accent_strong, text)
+            x = round(corner[0] + x - width * ratio - 6 * gui.scale)
+            if x >= corner[0]:
+                place = (x, round(corner[1] + y - size / 2))
+                draw.add_text(gui.regular, size, place, gui.colors.accent_strong, text)
 
     def _read(self, app: App) -> None:
         lab, scene = app.lab, app.scene
@@ -67,5 +70,7 @@ class PillValues:
             text = ", ".join(
                 f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers
             )
+            if name in (scene.pointer, scene.pointer_from) and tuple(numbers) == NOWHERE:
+                text = "none"
             first = next(name for name in lab.capture.regions[spec.region].names)
             self._texts[first] = (text, imgui.calc_text_size(text).x)

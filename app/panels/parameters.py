@@ -23,6 +23,7 @@ from replay.parameters import ParameterSpec
 
 _UNDO = hint("Undo", Action.UNDO)
 _REDO = hint("Redo", Action.REDO)
+_LIT_SECONDS = 1.6
 
 
 class ParametersPanel:
@@ -36,6 +37,8 @@ class ParametersPanel:
         self._presets = PresetRow()
         self._gauge = Kept()
         self._typed: dict[str, tuple[float, ...]] = {}
+        self._lit = ""
+        self._lit_until = 0.0
 
     def draw(self, app: App, gui: Gui) -> None:
         """Build the inside of the panel's window."""
@@ -50,10 +53,24 @@ class ParametersPanel:
             caption(gui, "This capture names no small arrays to move.")
         for name in editor.names:
             imgui.push_id(name)
+            if name == app.focused:
+                self._show(app)
+            lit = name == self._lit and imgui.get_time() < self._lit_until
+            if lit:
+                imgui.push_style_color(imgui.Col_.text, gui.palette.accent_strong)
             self._row(app, gui, editor, name)
+            if lit:
+                imgui.pop_style_color()
             imgui.pop_id()
         self._stability(gui, editor)
         self._frame.draw(app, gui)
+
+    def _show(self, app: App) -> None:
+        """Bring a parameter into view that was chosen elsewhere, and light it up for a moment."""
+        self._lit, app.focused = app.focused, ""
+        self._lit_until = imgui.get_time() + _LIT_SECONDS
+        imgui.set_scroll_here_y(0.3)
+        imgui.set_window_focus()
 
     def _buttons(self, app: App, gui: Gui, editor: ParameterEditor) -> None:
         if icon_button(gui, f"{fa.ICON_FA_ROTATE_LEFT}##undo", _UNDO, enabled=editor.can_undo, quiet=False):

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
-from app.bindings import BINDINGS, MOUSE_BINDINGS
+from app.actions import perform, select, show_after
+from app.bindings import BINDINGS, MOUSE_BINDINGS, Action
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.lab.lab import Lab
+from app.opening import Answer
 from app.panels.widgets import Kept, caption, elided, heading
 from app.state import App
 
@@ -26,13 +29,15 @@ _BANNER = (
     | imgui.WindowFlags_.no_focus_on_appearing
 )
 _ERROR, _OPEN, _HELP = "Error###error", "Open a capture###open", "Shortcuts###help"
+_TRUST, _GO_TO = "Trust###trust", "Go to event###goto"
+_WARNINGS = 4
 
 
 class Popups:
     """The popups, and the path that is being typed."""
 
     def __init__(self) -> None:
-        self._path = ""
+        self._path = self._event = ""
         self._folders: defaultdict[str, Kept] = defaultdict(Kept)
 
     def draw(self, app: App, gui: Gui) -> None:
@@ -42,14 +47,20 @@ class Popups:
             imgui.open_popup(_ERROR)
         elif app.open_asked:
             imgui.open_popup(_OPEN)
+        elif app.question is not None and not imgui.is_popup_open("", imgui.PopupFlags_.any_popup):
+            imgui.open_popup(_TRUST)
+        elif app.go_to_asked:
+            imgui.open_popup(_GO_TO)
         elif app.help_asked:
             imgui.open_popup(_HELP)
-        app.open_asked = app.help_asked = False
+        app.open_asked = app.help_asked = app.go_to_asked = False
         close, app.close_popups_asked = app.close_popups_asked, False
         shown = [
             self._modal(gui, _ERROR, lambda: self._error(app, gui), close and not app.message),
             self._modal(gui, _OPEN, lambda: self._open(app, gui), close),
             self._modal(gui, _HELP, lambda: self._help(gui), close),
+            self._modal(gui, _TRUST, lambda: self._trust(app, gui), False),
+            self._modal(gui, _GO_TO, lambda: self._go_to(app, gui), close),
         ]
         app.popup_open = any(shown)
 
@@ -85,6 +96,63 @@ class Popups:
         imgui.same_line()
         if imgui.button("Copy", (90 * gui.scale, 0.0)):
             imgui.set_clipboard_text(app.message)
+
+    @staticmethod
+    def _trust(app: App, gui: Gui) -> None:
+        """Ask whether the capture may run; then tell that it is being tried."""
+        question = app.question
+        if question is None:
+            imgui.close_current_popup()
+            return
+        width = 520 * gui.scale
+        imgui.push_style_color(imgui.Col_.text, gui.palette.warning)
+        heading(gui, f"{fa.ICON_FA_SHIELD_HALVED}  Replay {question.capture.path.name}?")
+        imgui.pop_style_color()
+        imgui.dummy((0.0, 2 * gui.scale))
+        imgui.push_text_wrap_pos(width)
+        imgui.text_unformatted(question.text)
+        for fault in question.warnings[:_WARNINGS]:
+            imgui.push_style_color(imgui.Col_.text, gui.palette.warning)
+            imgui.text_unformatted(f"{fa.ICON_FA_TRIANGLE_EXCLAMATION}  {fault}")
+            imgui.pop_style_color()
+        if len(question.warnings) > _WARNINGS:
+            caption(gui, f"and {len(question.warnings) - _WARNINGS} more, in the Problems panel")
+        if not question.trying:
+            caption(gui, "Without a replay you can still look at the graph, the arguments and the contents.")
+        imgui.pop_text_wrap_pos()
+        imgui.dummy((width, 4 * gui.scale))
+        if question.trying:
+            imgui.progress_bar(
+                -imgui.get_time(), (width - 100 * gui.scale, 0.0), "Trying it in a child process…"
+            )
+            imgui.same_line()
+            if imgui.button("Cancel", (92 * gui.scale, 0.0)):
+                app.forget_question()
+            return
+        half = (width - 16 * gui.scale) / 3
+        for answer, label in (
+            (Answer.NO, "Only look"), (Answer.ONCE, "Replay this time"), (Answer.ALWAYS, "Always replay it"),
+        ):  # fmt: skip
+            if answer is not Answer.NO:
+                imgui.same_line(0.0, 8 * gui.scale)
+            if imgui.button(label, (half, 0.0)):
+                app.attempt(lambda answer=answer: app.answer(answer))
+
+    def _go_to(self, app: App, gui: Gui) -> None:
+        lab = app.lab
+        count = len(lab.capture.operations) if lab is not None else 0
+        heading(gui, f"{fa.ICON_FA_HASHTAG}  Go to event")
+        if imgui.is_window_appearing():
+            self._event = ""
+            imgui.set_keyboard_focus_here()
+        imgui.set_next_item_width(220 * gui.scale)
+        entered, self._event = imgui.input_text_with_hint(
+            "##event", f"0 to {count - 1}" if count else "no event", self._event,
+            imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.chars_decimal,
+        )  # fmt: skip
+        if entered and self._event.strip().isdecimal() and int(self._event) < count:
+            select(app, int(self._event))
+            imgui.close_current_popup()
 
     def _open(self, app: App, gui: Gui) -> None:
         width = 560 * gui.scale
@@ -122,44 +190,37 @@ class Popups:
     def _help(gui: Gui) -> None:
         heading(gui, f"{fa.ICON_FA_KEYBOARD}  Shortcuts")
         imgui.dummy((0.0, 4 * gui.scale))
-        key_width, column = 96 * gui.scale, 320 * gui.scale
-        imgui.begin_group()
-        caption(gui, "Mouse, over the water")
-        for mouse in MOUSE_BINDINGS:
-            _line(gui, mouse.shown, mouse.description, key_width)
         groups = [(name, list(rows)) for name, rows in groupby(BINDINGS, key=lambda binding: binding.group)]
-        for index, (name, rows) in enumerate(groups):
-            if index == 1:
-                imgui.end_group()
-                imgui.same_line(column + 40 * gui.scale)
-                imgui.begin_group()
-            elif index:
-                imgui.dummy((0.0, 6 * gui.scale))
-            else:
-                imgui.dummy((0.0, 6 * gui.scale))
-            caption(gui, name)
-            for binding in rows:
-                _line(gui, binding.shown, binding.description, key_width)
-        imgui.end_group()
+        lines = [(name, [(row.shown, row.description) for row in rows]) for name, rows in groups]
+        mouse = ("Mouse, over the water", [(row.shown, row.description) for row in MOUSE_BINDINGS])
+        columns = ([mouse, *lines[:2]], lines[2:])
+        x = imgui.get_cursor_pos_x()
+        for number, column in enumerate(columns):
+            if number:
+                imgui.same_line()
+                imgui.set_cursor_pos_x(x)
+            imgui.begin_group()
+            x += _column(gui, x, column) + 36 * gui.scale
+            imgui.end_group()
         imgui.dummy((0.0, 4 * gui.scale))
         if imgui.button("Close", (110 * gui.scale, 0.0)):
             imgui.close_current_popup()
 
     @staticmethod
     def _banners(app: App, gui: Gui) -> None:
-        scene = app.scene
-        if scene is None:
+        scene, lab = app.scene, app.lab
+        if scene is None or lab is None:
             return
+        event: int | None = None
         if scene.not_finite:
-            text, button = "The water is not finite any more: a NaN or an infinity spread.", "Reset the water"
+            text, event = _not_finite(lab)
+            button, work = "Reset", lambda: perform(app, Action.RESET_WATER)
         elif scene.changed_on_disk:
-            text, button = f"{scene.name} has changed on disk.", "Reload"
+            text, button, work = f"{scene.name} has changed on disk.", "Reload", app.reload
         else:
             return
-        x, y, width, height = app.canvas.rect
-        imgui.set_next_window_pos(
-            (x + width / 2, y + height - 18 * gui.scale), imgui.Cond_.always, (0.5, 1.0)
-        )
+        x, y, width, _ = app.canvas.rect
+        imgui.set_next_window_pos((x + width / 2, y + 62 * gui.scale), imgui.Cond_.always, (0.5, 0.0))
         imgui.push_style_color(imgui.Col_.window_bg, gui.palette.raised)
         imgui.begin("##banner", None, _BANNER)
         imgui.pop_style_color()
@@ -168,18 +229,48 @@ class Popups:
         imgui.text_unformatted(fa.ICON_FA_TRIANGLE_EXCLAMATION)
         imgui.pop_style_color()
         imgui.same_line()
+        imgui.push_text_wrap_pos(max(width - 60 * gui.scale, 160 * gui.scale))
         imgui.text_unformatted(text)
-        imgui.same_line()
+        imgui.pop_text_wrap_pos()
+        if event is not None:
+            if imgui.button(f"Show event {event}"):
+                app.attempt(lambda: show_after(app, event))
+            imgui.same_line()
         if imgui.button(button):
-            app.later(scene.reset_water if scene.not_finite else app.reload)
+            app.later(work)
         imgui.end()
 
 
-def _line(gui: Gui, key: str, text: str, key_width: float) -> None:
-    start = imgui.get_cursor_pos_x()
-    imgui.push_style_color(imgui.Col_.text, gui.palette.accent_strong)
-    imgui.text_unformatted(key)
-    imgui.pop_style_color()
-    imgui.same_line()
-    imgui.set_cursor_pos_x(start + key_width)
-    imgui.text_unformatted(text)
+def _not_finite(lab: Lab) -> tuple[str, int | None]:
+    """Return what the banner says of values that are not finite, and the event that made the first one."""
+    if lab.job is not None:
+        return f"A value is not finite any more. {lab.job.title}…", None
+    found = lab.found
+    if found is None:
+        return "A value is not finite any more: a NaN or an infinity spread.", None
+    event, made = found.first.event, found.first.made
+    if event is None:
+        return f"Values were not finite before frame {found.frame}, the oldest that is kept.", None
+    words = [f"{one.count:,} in {lab.region_name(one.region)}" for one in made[:3]]
+    label = lab.capture.operations[event].label
+    exact = "" if found.first.exact else " or one before it"
+    text = f"Event {event}, {label}{exact}, made values that are not finite in frame {found.frame}"
+    return f"{text}: {', '.join(words)}.", event
+
+
+def _column(gui: Gui, x: float, groups: list[tuple[str, list[tuple[str, str]]]]) -> float:
+    """Build groups of keys and what they do below each other; return how wide that is."""
+    keys = max(imgui.calc_text_size(key).x for _, rows in groups for key, _ in rows) + 18 * gui.scale
+    words = max(imgui.calc_text_size(text).x for _, rows in groups for _, text in rows)
+    for index, (title, rows) in enumerate(groups):
+        if index:
+            imgui.dummy((0.0, 6 * gui.scale))
+        caption(gui, title)
+        for key, text in rows:
+            imgui.push_style_color(imgui.Col_.text, gui.palette.accent_strong)
+            imgui.text_unformatted(key)
+            imgui.pop_style_color()
+            imgui.same_line()
+            imgui.set_cursor_pos_x(x + keys)
+            imgui.text_unformatted(text)
+    return keys + words

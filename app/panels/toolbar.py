@@ -18,6 +18,7 @@ _STEP = hint("Pause and step one frame", Action.STEP)
 _SLOWER = hint("Slower", Action.SLOWER)
 _FASTER = hint("Faster", Action.FASTER)
 _RESET = hint("Reset the water", Action.RESET_WATER)
+_LOOK = hint("Look into a frame, event by event", Action.LOOK_INSIDE)
 _FRAME = hint("Frame the whole grid", Action.FRAME_VIEW)
 
 
@@ -32,7 +33,7 @@ class Toolbar:
 
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
         """Build the bar at the top of a rectangle in window units."""
-        if app.scene is None or rect[2] < 60:
+        if app.scene is None or app.scene.player is None or rect[2] < 60:
             return
         scale, clock = gui.scale, app.scene.clock
         height = imgui.get_frame_height() + 8 * scale
@@ -56,6 +57,14 @@ class Toolbar:
         imgui.same_line()
         if icon_button(gui, f"{fa.ICON_FA_EXPAND}##frame", _FRAME):
             perform(app, Action.FRAME_VIEW)
+        imgui.same_line()
+        looking = app.lab is not None and app.lab.frame.looking
+        if looking:
+            imgui.push_style_color(imgui.Col_.text, gui.palette.control)
+        if icon_button(gui, f"{fa.ICON_FA_EYE}##look", _LOOK):
+            perform(app, Action.LOOK_INSIDE)
+        if looking:
+            imgui.pop_style_color()
         self._separator(gui, y, height)
         if icon_button(gui, f"{fa.ICON_FA_MINUS}##slower", _SLOWER):
             perform(app, Action.SLOWER)

@@ -99,6 +99,27 @@ def icon_button(
     return pressed and enabled
 
 
+def begin_tabs(gui: Gui, label: str) -> bool:
+    """Begin tabs within a panel, quieter than the panels' own; `end_tabs` ends them if this is true."""
+    for color, value in (
+        (imgui.Col_.tab, (0.0, 0.0, 0.0, 0.0)),
+        (imgui.Col_.tab_dimmed, (0.0, 0.0, 0.0, 0.0)),
+        (imgui.Col_.tab_selected, gui.palette.field_hovered),
+        (imgui.Col_.tab_dimmed_selected, gui.palette.field_hovered),
+    ):
+        imgui.push_style_color(color, value)
+    opened = imgui.begin_tab_bar(label)
+    if not opened:
+        imgui.pop_style_color(4)
+    return opened
+
+
+def end_tabs() -> None:
+    """End a row of tabs."""
+    imgui.end_tab_bar()
+    imgui.pop_style_color(4)
+
+
 def right_align(width: float) -> None:
     """Go on in the same line so that an item of a width ends at the right edge."""
     imgui.same_line()

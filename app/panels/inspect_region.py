@@ -1,0 +1,309 @@
+"""One region in full: type and shape, who uses it, and its contents as a picture, a table and a histogram."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+from imgui_bundle import icons_fontawesome_6 as fa
+
+from app.actions import select
+from app.gl_platform import imgui
+from app.gui import Gui
+from app.lab.contents import TYPES, Facts, Typing, facts_of, plane_of, save_csv, save_npy
+from app.lab.lab import Lab
+from app.panels.graph_menu import export_folder
+from app.panels.region_picture import RegionPicture
+from app.panels.region_table import RegionTable
+from app.panels.widgets import (
+    begin_tabs,
+    byte_text,
+    caption,
+    elided,
+    end_tabs,
+    heading,
+    icon_button,
+    right_align,
+    tooltip,
+)
+from app.state import App
+from replay.graph.flow import Usage
+from replay.graph.model import Access, Provenance
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_REFRESH = 0.25
+_READ_OFTEN = 4 << 20
+"""Regions of more bytes are read once a second."""
+_MOST_USERS = 8
+
+
+class RegionTab:
+    """The tab; contents are read some times a second while they can change."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] = ()
+        self._read_at = -1.0
+        self.values: np.ndarray | None = None
+        self.facts: Facts | None = None
+        self._where = ""
+        self._typing: Typing | None = None
+        self._users_of: tuple[object, ...] = ()
+        self._writers: list[tuple[str, int]] = []
+        self._readers: list[tuple[str, int]] = []
+        self._type = self._shape = ""
+        self.plane = self.component = 0
+        self._picture = RegionPicture()
+        self._table = RegionTable()
+
+    def draw(self, app: App, gui: Gui, lab: Lab) -> None:
+        """Build the tab."""
+        region = lab.selection.region
+        if region is None or region not in lab.capture.regions:
+            caption(gui, "Select an array in the graph, or follow a link of an operation.")
+            return
+        self._look(app, lab, region)
+        record = lab.capture.regions[region]
+        self._title(app, gui, lab, region)
+        self._types(app, gui, lab, region)
+        self._numbers(gui, f"region {region}, {byte_text(record.nbytes)}, {self._where}")
+        if begin_tabs(gui, "ways"):
+            if self.values is not None and self._typing is not None and self.values.size:
+                self._ways(app, gui, lab, region)
+            if imgui.begin_tab_item("Usage")[0]:
+                self._usage(app, gui, lab, region)
+                imgui.end_tab_item()
+            end_tabs()
+
+    def _ways(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
+        """The ways to look at the contents, a tab each."""
+        assert self.values is not None
+        if imgui.begin_tab_item("Picture")[0]:
+            self._choices(gui)
+            plane = plane_of(self.values, self._dimensions, self.plane, self.component)
+            key = (self._key, self.plane, self.component)
+            self._picture.draw(app, gui, lab, plane, self.facts, key, region)
+            imgui.end_tab_item()
+        if imgui.begin_tab_item("Table")[0]:
+            self._choices(gui, planes_only=True)
+            self._table.draw(gui, self.values, self._dimensions, self.plane)
+            imgui.end_tab_item()
+        if imgui.begin_tab_item("Histogram")[0]:
+            self._histogram(gui)
+            imgui.end_tab_item()
+
+    @property
+    def _dimensions(self) -> int:
+        assert self._typing is not None
+        return max(len(self._typing.shape), 1)
+
+    # Reading
+
+    def _look(self, app: App, lab: Lab, region: int) -> None:
+        """Read the contents if they may have changed."""
+        scene, frame = lab.scene, lab.frame
+        if lab.job is not None and self._key[:2] == (lab, region):
+            return  # the device is busy
+        typing = lab.typings.get(region) or Typing.of_region(lab.capture.regions[region])
+        stands = (lab, region, typing, frame.revision)
+        revision = scene.player.revision if scene.player is not None else 0
+        now = imgui.get_time()
+        every = _REFRESH if lab.capture.regions[region].nbytes <= _READ_OFTEN else 1.0
+        if self._key[:4] == stands and (
+            frame.looking or self._key[4] == revision or now - self._read_at < every
+        ):
+            return
+        if self._key[:2] != (lab, region):
+            self.plane = self.component = 0
+        if self._key[:3] != stands[:3]:
+            self._type, self._shape = typing.element.name, "×".join(map(str, typing.shape))
+        self._key, self._read_at, self._typing = (*stands, revision), now, typing
+        self.values = self.facts = None
+        found = app.attempt(lambda: lab.contents(region))
+        if found is not None:
+            self.values, self._where = found
+        if self.values is not None:
+            self.facts = facts_of(self.values)
+
+    def _title(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
+        scale = gui.scale
+        names = lab.capture.regions[region].names
+        wide = 2 * (imgui.get_frame_height() + 22 * scale)
+        imgui.align_text_to_frame_padding()
+        title = " = ".join(names) or f"region {region}"
+        heading(gui, elided(title, imgui.get_content_region_avail().x - wide - 12 * scale))
+        if imgui.is_item_hovered():
+            imgui.set_tooltip(title)
+        right_align(wide)
+        button = wide / 2 - 2 * scale
+        for label, save in (("NPY", save_npy), ("CSV", save_csv)):
+            text = f"Write what is shown to {export_folder()} as .{label.lower()}"
+            if icon_button(
+                gui, f"{label}##{label}", text, enabled=self.values is not None, quiet=False, width=button
+            ):
+                values = self.values
+                path = self._path(lab, region)
+                app.attempt(
+                    lambda save=save, path=path, values=values: app.tell(f"saved {save(path, values)}")
+                )
+            imgui.same_line(0.0, 4 * scale)
+        imgui.new_line()
+
+    def _path(self, lab: Lab, region: int) -> Path:
+        words = re.sub(r"[^\w-]+", "-", f"{lab.capture.path.stem}-{lab.region_name(region)}-{self._where}")
+        return export_folder() / words.strip("-")
+
+    def _types(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
+        """Type and shape: what the model knows, or what the user says."""
+        scale = gui.scale
+        record = lab.capture.regions[region]
+        given = region in lab.typings
+        button = imgui.get_frame_height() if given else 0.0
+        room = imgui.get_content_region_avail().x - (button + 4 * scale if given else 0.0)
+        imgui.set_next_item_width(room * 0.46)
+        if imgui.begin_combo("##type", self._type):
+            for name in TYPES:
+                if imgui.selectable(name, name == self._type)[0]:
+                    self._set(app, lab, region, name, "")
+            imgui.end_combo()
+        sign = "chosen by you" if given else record.provenance.value if record.element else "not known"
+        tooltip(f"Element type ({sign}); choose another one to read the same bytes differently")
+        imgui.same_line(0.0, 4 * scale)
+        imgui.set_next_item_width(room * 0.54 - 4 * scale)
+        entered, self._shape = imgui.input_text_with_hint(
+            "##shape", "shape, such as 128x128", self._shape, imgui.InputTextFlags_.enter_returns_true
+        )
+        tooltip(f"Shape ({sign}); type another one, -1 for the rest, and press Enter")
+        if entered:
+            self._set(app, lab, region, self._type, self._shape)
+        if given:
+            imgui.same_line(0.0, 4 * scale)
+            if icon_button(gui, f"{fa.ICON_FA_ROTATE_LEFT}##type", "As the capture says", width=button):
+                del lab.typings[region]
+        if not given and record.provenance is not Provenance.KNOWN:
+            caption(gui, f"type and shape are {record.provenance.value}")
+
+    @staticmethod
+    def _set(app: App, lab: Lab, region: int, name: str, shape: str) -> None:
+        typing = app.attempt(lambda: Typing.parsed(name, shape, lab.capture.regions[region].nbytes))
+        if typing is not None:
+            lab.typings[region] = typing
+
+    def _usage(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
+        key = (lab, region, lab.revision)
+        if key != self._users_of:
+            self._users_of = key
+            usages = lab.flow.usage(region)
+            self._writers = _users(lab, usages, Access.WRITE)
+            self._readers = _users(lab, usages, Access.READ)
+        for label, users in (("Written by", self._writers), ("Read by", self._readers)):
+            caption(gui, label)
+            x = 84 * gui.scale
+            imgui.same_line(x)
+            if not users:
+                imgui.text_disabled("nothing")
+            right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
+            for index, (text, event) in enumerate(users):
+                if index:
+                    imgui.same_line(0.0, 10 * gui.scale)
+                    if imgui.get_cursor_pos_x() + imgui.calc_text_size(text).x > right:
+                        imgui.new_line()
+                        imgui.set_cursor_pos_x(x)
+                if event < 0:
+                    caption(gui, text)
+                elif imgui.text_link(f"{text}##{label}{index}"):
+                    select(app, event)
+
+    def _numbers(self, gui: Gui, place: str) -> None:
+        """Where the values come from, their range, and what is not finite."""
+        facts = self.facts
+        text = place
+        if facts is not None and facts.low is not None and facts.high is not None:
+            text += f",  {facts.low:.4g} to {facts.high:.4g}"
+        caption(gui, elided(text, imgui.get_content_region_avail().x))
+        if facts is None:
+            return
+        if imgui.is_item_hovered() and facts.mean is not None:
+            imgui.set_tooltip(f"min {facts.low:.9g}\nmax {facts.high:.9g}\nmean {facts.mean:.9g}")
+        if facts.nan or facts.infinite:
+            imgui.push_style_color(imgui.Col_.text, gui.palette.danger)
+            imgui.text_unformatted(
+                f"{fa.ICON_FA_TRIANGLE_EXCLAMATION}  {facts.nan:,} NaN, {facts.infinite:,} infinite "
+                f"of {facts.count:,}"
+            )
+            imgui.pop_style_color()
+
+    def _choices(self, gui: Gui, *, planes_only: bool = False) -> None:
+        """Which plane of more dimensions, which scalar of an element."""
+        assert self._typing is not None and self.values is not None
+        inner = math.prod(self._typing.element.inner_shape)
+        planes = math.prod(self._typing.shape[:-2]) if len(self._typing.shape) > 2 else 1
+        width = (imgui.get_content_region_avail().x - 8 * gui.scale) / 2
+        shown = False
+        if planes > 1:
+            imgui.set_next_item_width(width)
+            _, self.plane = imgui.slider_int("##plane", self.plane, 0, planes - 1, f"plane %d of {planes}")
+            shown = True
+        if inner > 1 and not planes_only:
+            if shown:
+                imgui.same_line(0.0, 8 * gui.scale)
+            imgui.set_next_item_width(width)
+            _, self.component = imgui.slider_int(
+                "##component", self.component, 0, inner - 1, f"component %d of {inner}"
+            )
+
+    def _histogram(self, gui: Gui) -> None:
+        facts = self.facts
+        if facts is None or facts.low is None or facts.high is None:
+            caption(gui, "No finite value.")
+            return
+        scale, counts = gui.scale, facts.counts
+        available = imgui.get_content_region_avail()
+        width, height = available.x, max(min(available.y - 30 * scale, 180 * scale), 60 * scale)
+        corner = imgui.get_cursor_screen_pos()
+        imgui.invisible_button("histogram", (width, height))
+        draw, most = imgui.get_window_draw_list(), max(int(counts.max()), 1)
+        step = width / len(counts)
+        mouse = imgui.get_io().mouse_pos
+        over = int((mouse.x - corner.x) / step) if imgui.is_item_hovered() else -1
+        for index, count in enumerate(counts.tolist()):
+            if count:
+                # Square roots, so that a few values beside very many can be seen.
+                top = corner.y + height * (1 - math.sqrt(count / most))
+                color = gui.colors.accent_strong if index == over else gui.colors.accent
+                draw.add_rect_filled(
+                    (corner.x + index * step + 0.5, min(top, corner.y + height - 2)),
+                    (corner.x + (index + 1) * step - 0.5, corner.y + height), color,
+                )  # fmt: skip
+        if 0 <= over < len(counts):
+            span = (facts.high - facts.low) / len(counts)
+            low = facts.low + over * span
+            imgui.set_tooltip(f"{counts[over]:,} values\n{low:.5g} to {low + span:.5g}")
+        caption(gui, f"{facts.low:.5g}")
+        text = f"{facts.high:.5g}"
+        right_align(imgui.calc_text_size(text).x)
+        caption(gui, text)
+
+
+def _users(lab: Lab, usages: tuple[Usage, ...], access: Access) -> list[tuple[str, int]]:
+    """Return texts and first events of who uses a region, runs of equal operations as one."""
+    found: list[tuple[str, int, int]] = []
+    names, of = lab.labels
+    for usage in usages:
+        if not usage.access & access:
+            continue
+        name = names[int(of[usage.event])] if len(names) else str(usage.event)
+        if found and found[-1][0] == name and found[-1][2] >= usage.event - 2:
+            found[-1] = (name, found[-1][1], usage.event)
+        elif not found or found[-1][2] != usage.event:
+            found.append((name, usage.event, usage.event))
+    texts = [
+        (f"{name} {first}" + (f"–{last}" if last > first else ""), first)
+        for name, first, last in found[:_MOST_USERS]
+    ]
+    if len(found) > _MOST_USERS:
+        texts.append((f"and {len(found) - _MOST_USERS} more", -1))
+    return texts
