@@ -211,7 +211,6 @@ def launch(app: App, now: float | None, count: int) -> int:
         for segment in app.push.segments(count):
             scene.push(segment)
             app.touched |= segment is not None
-            lab.before_launch()
             scene.player.launch()
         if count and not scene.not_finite and scene.check_finite(app.frame):
             scene.clock.paused = True

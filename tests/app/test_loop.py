@@ -326,6 +326,7 @@ def test_no_growth_over_many_frames(small_rig):
         gc.collect()
         return len(gc.get_objects())
 
+    small_rig.app.lab.history.max_frames = 60
     small_rig.frames(300, seconds=1 / 200)  # all rings and caches are full by then
     before = objects()
     tracemalloc.start()
