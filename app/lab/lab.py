@@ -7,6 +7,7 @@ into, and the search for the first value that is not finite. The live player res
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -31,6 +32,13 @@ _KEPT_NBYTES = {"cpu": MAX_NBYTES, "cuda": 1 << 30}
 """Memory for the last frames, by kind of device, and on it; captures with more than a quarter have none."""
 
 
+class Closable(Protocol):
+    """Something with a `close`."""
+
+    def close(self) -> None:
+        """Release it."""
+
+
 class Lab:
     """The lab of a scene.
 
@@ -46,6 +54,7 @@ class Lab:
         history: the last frames, None where they take too much memory.
         job: work in the background, None if there is none.
         typings: types that the user gave to regions.
+        closables: what panels made for this capture and what is closed with it, such as textures.
         revision: changes with the flow, the profile and the edits.
     """
 
@@ -61,6 +70,7 @@ class Lab:
         self.job: Job | None = None
         self.typings: dict[int, Typing] = {}
         self.revision = 0
+        self.closables: list[Closable] = []
         self._flow: Flow | None = None
         self.history: History | None = None
         self._costs: dict[int, EventCost] = {}
@@ -257,6 +267,8 @@ class Lab:
             self.job.wait()
             self.job = None
         self.frame.close()
+        while self.closables:
+            self.closables.pop().close()
         if self.history is not None:
             self.history.close()
             self.history = None
