@@ -191,6 +191,8 @@ def upload(app: App) -> None:
     """Give the player the values that the user changed."""
     if app.scene is not None and app.scene.player is not None and not _is_busy(app):
         app.scene.editor.upload(app.scene.player)
+        if app.lab is not None:
+            app.lab.frame.refresh()
 
 
 def launch(app: App, now: float | None, count: int) -> int:

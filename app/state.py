@@ -419,13 +419,9 @@ class App:
         self._close_scene()
 
     def poll_lab(self) -> None:
-        """Take over what work in the background has found, and go on with a frame that is played."""
-        lab = self.lab
-        if lab is None:
-            return
-        lab.poll()
-        if lab.job is None:
-            lab.frame.refresh()
+        """Take over what work in the background has found."""
+        if self.lab is not None:
+            self.lab.poll()
 
     def _close_scene(self) -> None:
         if self.lab is not None:

@@ -169,7 +169,7 @@ def picture_of(plane: np.ndarray, table: np.ndarray, bounds: tuple[float, float]
     step_y, step_x = -(-rows // PICTURE_SIDE), -(-columns // PICTURE_SIDE)
     shown = plane[::step_y, ::step_x].astype(np.float64)
     low, high = bounds
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         share = (shown - low) / (high - low) if high > low else np.full(shown.shape, 0.5)
         index = np.clip(np.nan_to_num(share, nan=0.0) * (len(table) - 1) + 0.5, 0, len(table) - 1)
     pixels = np.empty((*shown.shape, 4), np.uint8)

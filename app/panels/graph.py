@@ -46,6 +46,7 @@ class GraphPanel:
         self.order = False
         self.search = ""
         self.fit_asked = False
+        self.corner = (0.0, 0.0)
         self.picture: Picture | None = None
         self.drawing = Drawing()
         self._lab: Lab | None = None
@@ -90,8 +91,9 @@ class GraphPanel:
                 (picture.width, picture.height), room, gui.scale
             )
             self._fitted, self._moved = room, False
-        corner = imgui.get_cursor_screen_pos()
-        self._canvas(app, gui, lab, picture, (corner.x, corner.y), room)
+        place = imgui.get_cursor_screen_pos()
+        self.corner = (place.x, place.y)
+        self._canvas(app, gui, lab, picture, self.corner, room)
 
     # What is shown
 

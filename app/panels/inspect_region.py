@@ -104,6 +104,12 @@ class RegionTab:
 
     def _look(self, app: App, lab: Lab, region: int) -> None:
         """Read the contents if they may have changed."""
+        users_of = (lab, region, lab.revision)
+        if users_of != self._users_of:
+            self._users_of = users_of
+            usages = lab.flow.usage(region)
+            self._writers = _users(lab, usages, Access.WRITE)
+            self._readers = _users(lab, usages, Access.READ)
         scene, frame = lab.scene, lab.frame
         if lab.job is not None and self._key[:2] == (lab, region):
             return  # the device is busy
@@ -193,12 +199,6 @@ class RegionTab:
             lab.typings[region] = typing
 
     def _usage(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
-        key = (lab, region, lab.revision)
-        if key != self._users_of:
-            self._users_of = key
-            usages = lab.flow.usage(region)
-            self._writers = _users(lab, usages, Access.WRITE)
-            self._readers = _users(lab, usages, Access.READ)
         for label, users in (("Written by", self._writers), ("Read by", self._readers)):
             caption(gui, label)
             x = 84 * gui.scale

@@ -108,7 +108,7 @@ def test_the_layout_can_be_reset_and_panels_closed(rig):
     app = rig.app
     rect = app.canvas.rect
     app.closed_panels.add("Graph")
-    app.closed_panels.add("Events")
+    app.closed_panels.add("Inspector")
     rig.frames(3)
     assert app.canvas.rect[2] > rect[2]  # the water takes their place
     app.reset_layout()

@@ -1,0 +1,15 @@
+"""Kernels of `lab_captures`: apart, since importing it imports Warp, and without postponed annotations."""
+
+import warp as wp
+
+
+@wp.kernel
+def grow(field: wp.array2d(dtype=wp.float32), factor: wp.float32):
+    i, j = wp.tid()
+    field[i, j] = field[i, j] * factor
+
+
+@wp.kernel
+def root(field: wp.array2d(dtype=wp.float32), out: wp.array2d(dtype=wp.float32)):
+    i, j = wp.tid()
+    out[i, j] = wp.sqrt(1.0 - field[i, j])
