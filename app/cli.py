@@ -24,6 +24,7 @@ COMMANDS = {
     "state": "show what an array holds right after an event",
     "profile": "show what each event costs",
     "replay": "run a recorded session again and compare it bit for bit",
+    "export": "make a film, pictures or heights out of a recorded session",
     "check": "compare the eager loop, the live graph and the loaded graph",
     "audit": "show what a captured Python block changes on the host only",
     "bench": "measure speed as ratios to a reference in the same run",

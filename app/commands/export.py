@@ -1,0 +1,123 @@
+"""`ripplescope export`: a film, pictures or heights out of a session. The work is in `app.export`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from replay.errors import UsageError
+
+_INTERVAL = 0.2
+
+
+def frame_range(text: str) -> tuple[int, int | None]:
+    """Parse `A:B`: the first frame, counted from 0, and the one after the last; either may be left away.
+
+    Raises:
+        UsageError: no such range.
+    """
+    first, sign, stop = text.partition(":")
+    if not sign or not all(part == "" or (part.isascii() and part.isdecimal()) for part in (first, stop)):
+        raise UsageError(f"--frames {text!r} is no range", remedy="give A:B, such as 0:120 or 60:")
+    return int(first or 0), int(stop) if stop else None
+
+
+def rate(text: str) -> float:
+    """Parse pictures a second.
+
+    Raises:
+        UsageError: no number from 1 to 1000.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value <= 1000:
+        raise UsageError(f"--fps {text!r} is no frame rate", remedy="give a number from 1 to 1000")
+    return value
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from app.commands.view import window_size
+
+    parser.add_argument("session", metavar="SESSION", type=Path, help="a file made by --record-session")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--mp4", metavar="OUT.mp4", type=Path, help="a film")
+    target.add_argument("--png-dir", metavar="DIR", type=Path, help="a new folder of PNG pictures")
+    target.add_argument("--npz", metavar="OUT.npz", type=Path, help="the heights, with dt and dx")
+    parser.add_argument(
+        "--size", metavar="WxH", type=window_size, default=(1280, 720), help="of pictures (default: 1280x720)"
+    )
+    parser.add_argument(
+        "--fps", metavar="N", type=rate, help="pictures a second of simulated time (default: one a frame)"
+    )
+    parser.add_argument(
+        "--frames", metavar="A:B", type=frame_range, default=(0, None),
+        help="from frame A, counted from 0, up to but not including B (default: all)",
+    )  # fmt: skip
+    parser.add_argument("--top-view", action="store_true", help="from above, without OpenGL")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: as recorded)")
+    parser.add_argument(
+        "--graph", metavar="PATH", type=Path, help="the capture, in place of the recorded one"
+    )
+    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Export; progress goes to the standard error."""
+    from app.export.run import ExportPlan, export_session
+    from app.export.sinks import check_output
+    from app.sessions import SessionOpener
+    from replay.session.format import Cause
+
+    if args.mp4 is not None:
+        check_output(args.mp4, ".mp4")
+    if args.npz is not None:
+        check_output(args.npz, ".npz")
+    kind = "mp4" if args.mp4 is not None else "npz" if args.npz is not None else "png"
+    path = args.mp4 or args.npz or args.png_dir
+    plan = ExportPlan(kind, path, args.size, args.fps, args.frames, args.top_view)
+    opener = SessionOpener(args.device, args.graph, args.trust)
+    meter = _Meter()
+    try:
+        done = export_session(args.session, plan, opener, meter)
+    finally:
+        meter.close()
+    if done.ending is not None and done.ending.cause is not Cause.CLOSED:
+        print(f"ripplescope: {args.session}: the session {done.ending.text}", file=sys.stderr)
+    noun = (
+        "frames of heights" if kind == "npz" else f"pictures of {args.size[0]}x{args.size[1]}, {done.source}"
+    )
+    print(f"exported  {path}: {done.frames} {noun}")
+    return 2 if done.ending is not None and done.ending.cause is Cause.DAMAGED else 0
+
+
+class _Meter:
+    """Progress on the standard error: a line that is written over on a terminal, else lines."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._shown = 0.0
+        self._open = False
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done < total and now - self._shown < _INTERVAL:
+            return
+        self._shown = now
+        text = f"frame {done}/{total}"
+        print(
+            f"\r{text}" if self._terminal else text,
+            end="" if self._terminal else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+        self._open = self._terminal
+
+    def close(self) -> None:
+        """End the line."""
+        if self._open:
+            print(file=sys.stderr)

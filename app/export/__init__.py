@@ -1,0 +1,1 @@
+"""Films, pictures and heights out of a session."""
