@@ -84,6 +84,11 @@ class Part(abc.ABC):
 
     name: str
 
+    @property
+    def notes(self) -> dict[str, str]:
+        """What else a reader of the numbers must know, by name; complete once `measure` has returned."""
+        return {}
+
     @abc.abstractmethod
     def measure(self, plan: Plan) -> list[Measurement]:
         """Measure and return everything this part knows; files go to `plan.folder`.

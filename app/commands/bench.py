@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.errors import UsageError
+from replay.errors import DisplayError, UsageError
 
 if TYPE_CHECKING:
     from app.bench.parts import Part
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CPU_GRIDS = (64, 128, 256, 512)
 CUDA_GRIDS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 QUICK_GRIDS = (64, 128)
-PARTS = ("replay", "solvers", "reader", "graph", "events")
+PARTS = ("replay", "solvers", "reader", "graph", "events", "view")
 
 
 def grid_list(text: str) -> tuple[int, ...]:
@@ -42,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="small grids and few rounds")
     parser.add_argument("--grids", type=grid_list, metavar="N,N", help="sides of the grids to replay")
     parser.add_argument("--part", choices=PARTS, action="append", help="only this part (may be repeated)")
+    parser.add_argument(
+        "--view", dest="part", action="append_const", const="view", help="the same as --part view"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
 
 
@@ -52,8 +55,9 @@ def all_parts() -> list[Part]:
     from app.bench.reader import ReaderPart
     from app.bench.replay import ReplayPart
     from app.bench.solvers import SolverPart
+    from app.bench.view import ViewPart
 
-    return [ReplayPart(), SolverPart(), ReaderPart(), GraphPart(), EventsPart()]
+    return [ReplayPart(), SolverPart(), ReaderPart(), GraphPart(), EventsPart(), ViewPart()]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     device = find_device(args.device)
     grids = args.grids or (QUICK_GRIDS if args.quick else CUDA_GRIDS if device.is_cuda else CPU_GRIDS)
     measured: list[Measurement] = []
+    notes: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="ripplescope-bench-") as folder:
         plan = Plan(
             device=str(device),
@@ -79,10 +84,18 @@ def run(args: argparse.Namespace) -> int:
         )
         for part in all_parts():
             if not args.part or part.name in args.part:
-                measured += part.measure(plan)
+                try:
+                    measured += part.measure(plan)
+                except DisplayError as error:
+                    if args.part:
+                        raise
+                    notes[part.name] = f"not measured: {error}"
+                notes |= part.notes
     _progress("")
     machine = report.this_machine(device.name)
     print(report.table(machine, measured))
+    for name, text in notes.items():
+        print(f"{name}: {text}")
     if args.json is not None:
         settings = {
             "quick": args.quick,
@@ -91,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
             "seconds": plan.seconds,
             "operations": plan.operations,
             "device": plan.device,
+            "notes": notes,
         }
         report.write(args.json, report.document(machine, measured, settings))
     return 0

@@ -158,6 +158,8 @@ class WaterView:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, outer)
         GL.glViewport(0, 0, outer_width, outer_height)
         self._begin("")
+        if not self._software:
+            GL.glFlush()  # or the GPU would begin only when the panels are drawn, too
 
     def _begin(self, name: str) -> None:
         if self.probe is not None:

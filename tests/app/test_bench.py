@@ -134,6 +134,28 @@ def test_a_short_run_measures_replays_and_the_reader(tmp_path, capsys):
     assert "frames/s" in capsys.readouterr().out
 
 
+def test_the_view_is_measured_frame_by_frame(tmp_path, capsys):
+    pytest.importorskip("imgui_bundle.imgui.backends", reason="the window needs Python 3.11 or later")
+    from app.cli import main
+
+    out = tmp_path / "bench.json"
+    assert main(["bench", "--quick", "--view", "--grids", "16", "--device", "cpu", "--json", str(out)]) == 0
+    said = json.loads(out.read_text(encoding="utf-8"))
+    found = {one["name"]: one for one in said["measurements"]}
+    stages = [name for name in found if name.startswith("stage ")]
+    assert stages[0] == "stage poll" and stages[-1] == "stage swap" and len(stages) == 8
+    assert {
+        "frame, no panels",
+        "frame, panels",
+        "pass caustics",
+        "pass water",
+        "memory growth",
+    } <= found.keys()
+    assert found["frame, panels"]["rate"] == pytest.approx(1 / found["frame, panels"]["seconds"])
+    assert said["settings"]["notes"]["transfer 16x16"].startswith("host")
+    assert "frames/s" in capsys.readouterr().out
+
+
 def test_an_output_folder_that_is_missing_is_told_before_anything_runs(tmp_path, capsys):
     from app.cli import main
 
