@@ -208,6 +208,16 @@ class ParameterEditor:
             player.set(name, np.asarray(self.values[name], spec.element.scalar).reshape(spec.full_shape))
         return len(names)
 
+    def read(self, player: Player) -> None:
+        """Take the values that a player has now, as after it was rewound; that is no step for undo."""
+        self._dirty.clear()
+        self._held.clear()
+        for name in self.names:
+            value = tuple(player.get(name).reshape(-1).tolist())
+            if value != self.values[name]:
+                self._put(name, value)
+        self._dirty.clear()
+
     def touch_all(self) -> None:
         """Mark every value for upload: the player's memory was rewritten."""
         self._dirty.update(self.names)

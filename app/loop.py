@@ -184,7 +184,7 @@ def handle_input(app: App, gui: Gui | None, events: list[Event]) -> None:
     app.do_later()
     app.attempt(app.poll_question)
     app.poll_lab()
-    app.session.look(app.camera)
+    app.session.tick(app)
 
 
 def upload(app: App) -> None:

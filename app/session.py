@@ -1,4 +1,4 @@
-"""The session of the running app: recording, and following whatever player is on the stage.
+"""The session of the running app: recording, following whatever player is on the stage, and exporting.
 
 The file is `replay.session.recorder`'s; where it goes, and when it begins and ends, is decided here.
 """
@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.view.camera import OrbitCamera
 from replay.players.base import Player
 from replay.session.recorder import SessionRecorder
 
+if TYPE_CHECKING:
+    from app.export.job import ExportJob
+    from app.state import App
+
 SUFFIX = ".ripple"
+SUFFIXES = {"mp4": ".mp4", "npz": ".npz", "png-dir": "-frames"}
 
 
 class LiveSession:
@@ -20,10 +25,14 @@ class LiveSession:
 
     Attributes:
         recorder: writes the session; None while nothing is recorded.
+        last: the newest session of this run, None before the first.
+        job: an export that is being made.
     """
 
     def __init__(self) -> None:
         self.recorder: SessionRecorder | None = None
+        self.last: Path | None = None
+        self.job: ExportJob | None = None
         self._player: Player | None = None
 
     def start(self, path: Path) -> None:
@@ -34,6 +43,7 @@ class LiveSession:
         """
         self.stop()
         self.recorder = SessionRecorder(path)
+        self.last = path
         self.recorder.follow(self._player)
 
     def stop(self) -> Path | None:
@@ -56,19 +66,62 @@ class LiveSession:
         if self.recorder is not None:
             self.recorder.follow(player)
 
-    def look(self, camera: OrbitCamera) -> None:
-        """Note once a frame where it is looked from.
+    def tick(self, app: App) -> None:
+        """Note once a frame where it is looked from, and how far an export is.
 
         Raises:
             SessionError: the recording has ended early.
+            RecordingError: the export failed.
         """
-        recorder = self.recorder
+        if self.job is not None:
+            job = self.job
+            try:
+                if job.poll():
+                    self.job = None
+                    app.tell(f"exported {job.target}")
+            except BaseException:
+                self.job = None
+                raise
+        recorder, camera = self.recorder, app.camera
         if recorder is None:
             return
         if recorder.failure is not None:
             self.stop()
-        place = (*camera.target, camera.distance, camera.yaw, camera.pitch, camera.fov)
-        recorder.camera = tuple(map(float, place))
+        recorder.camera = (
+            *camera.target.tolist(),
+            *map(float, (camera.distance, camera.yaw, camera.pitch, camera.fov)),
+        )
+
+    def export(self, kind: str, size: tuple[int, int]) -> None:
+        """Begin to export the newest session, beside it, under its name and a number that is free.
+
+        Args:
+            kind: `mp4`, `png-dir` or `npz`.
+            size: of pictures, in pixels.
+
+        Raises:
+            RecordingError: it cannot be started.
+        """
+        from app.export.job import ExportJob
+
+        if self.last is not None and self.job is None:
+            target = free_path(self.last.parent, self.last.stem, SUFFIXES[kind])
+            self.job = ExportJob(self.last, kind, target, size)
+
+    def cancel_export(self) -> None:
+        """End an export that is being made; it leaves no file."""
+        job, self.job = self.job, None
+        if job is not None:
+            job.cancel()
+
+    def close(self) -> None:
+        """End the export and the recording.
+
+        Raises:
+            SessionError: the session could not be written to the end.
+        """
+        self.cancel_export()
+        self.stop()
 
 
 def session_path() -> Path:
@@ -81,8 +134,12 @@ def session_path() -> Path:
 
     folder = Path(platformdirs.user_documents_dir()) / "Ripplescope"
     folder.mkdir(parents=True, exist_ok=True)
-    name = time.strftime("session-%Y%m%d-%H%M%S")
-    path, number = folder / (name + SUFFIX), 2
+    return free_path(folder, time.strftime("session-%Y%m%d-%H%M%S"), SUFFIX)
+
+
+def free_path(folder: Path, stem: str, suffix: str) -> Path:
+    """Return a path in a folder that nothing has, with a number if the plain name is taken."""
+    path, number = folder / (stem + suffix), 2
     while path.exists():
-        path, number = folder / f"{name}-{number}{SUFFIX}", number + 1
+        path, number = folder / f"{stem}-{number}{suffix}", number + 1
     return path

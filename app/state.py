@@ -415,7 +415,7 @@ class App:
             self.recapture.cancel()
             self.recapture = None
         self.forget_question()
-        self.attempt(self.session.stop)
+        self.attempt(self.session.close)
         self._close_scene()
 
     def poll_lab(self) -> None:

@@ -18,6 +18,7 @@ from app.panels.parameters import ParametersPanel
 from app.panels.performance import PerformancePanel
 from app.panels.popups import Popups
 from app.panels.problems import ProblemsPanel
+from app.panels.session import SessionPanel
 from app.panels.statusbar import StatusBar
 from app.panels.water import WaterPanel
 from app.panels.widgets import Panel
@@ -41,6 +42,7 @@ class Desk:
             EventsPanel(),
             PerformancePanel(),
             ProblemsPanel(),
+            SessionPanel(),
             LogPanel(),
         )
         self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}
@@ -131,7 +133,8 @@ class Desk:
         inspector, graph = split(right, imgui.Dir.down, 0.43)
         places = {
             "Parameters": left, "Water": left, "Graph": graph, "Inspector": inspector,
-            "Events": bottom, "Performance": bottom, "Problems": bottom, "Log": bottom,
+            "Events": bottom, "Performance": bottom, "Problems": bottom, "Session": bottom,
+            "Log": bottom,
         }  # fmt: skip
         for name, node in places.items():
             internal.dock_builder_dock_window(self._titles[name], node)

@@ -10,6 +10,7 @@ from app.actions import perform
 from app.bindings import Action, shown_key
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.session import start, stop
 from app.panels.widgets import right_align
 from app.settings import THEMES
 from app.state import App
@@ -60,6 +61,9 @@ class MenuBar:
             imgui.separator()
             _item(app, "Reset the water", Action.RESET_WATER)
             imgui.end_menu()
+        if imgui.begin_menu("Session"):
+            self._session(app)
+            imgui.end_menu()
         if imgui.begin_menu("View"):
             self._view(app, gui)
             imgui.end_menu()
@@ -91,6 +95,20 @@ class MenuBar:
         imgui.separator()
         if imgui.menu_item_simple("Quit", shown_key(Action.QUIT)):
             app.quitting = True
+
+    @staticmethod
+    def _session(app: App) -> None:
+        session = app.session
+        ready = app.scene is not None and app.scene.player is not None
+        if session.recorder is not None:
+            if imgui.menu_item_simple("Stop recording"):
+                app.later(lambda: stop(app))
+        elif imgui.menu_item_simple("Record", "", False, ready):
+            app.later(lambda: start(app))
+        imgui.separator()
+        if imgui.menu_item_simple("Rewind and export…", "", "Session" not in app.closed_panels):
+            app.closed_panels ^= {"Session"}
+            app.save_settings()
 
     def _view(self, app: App, gui: Gui) -> None:
         for name in self._panels:

@@ -1,0 +1,96 @@
+"""An export that goes on beside the window, in a child process: how far it is, and an end to it.
+
+The child is `ripplescope export`; its last line is the reason if it fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from replay.errors import RecordingError
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PROGRESS = re.compile(r"frame (\d+)/(\d+)$")
+
+
+class ExportJob:
+    """An export that is being made.
+
+    Args:
+        session: the file to export.
+        kind: `mp4`, `png-dir` or `npz`.
+        target: the file or folder; its folder is made.
+        size: of pictures, in pixels.
+
+    Attributes:
+        target: as above.
+        share: how much is done, 0 to 1.
+
+    Raises:
+        RecordingError: the child could not be started.
+    """
+
+    def __init__(self, session: Path, kind: str, target: Path, size: tuple[int, int]) -> None:
+        self.target = target
+        self.share = 0.0
+        self._last = ""
+        words = ["export", str(session), f"--{kind}", str(target)]
+        if kind != "npz":
+            words += ["--size", f"{size[0]}x{size[1]}"]
+        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "app", *words],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True, encoding="utf-8", errors="replace",
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUTF8": "1"},
+            )  # fmt: skip
+        except OSError as error:
+            raise RecordingError(f"the export cannot be started: {error.strerror or error}") from None
+        self._listener = threading.Thread(target=self._listen, name="export", daemon=True)
+        self._listener.start()
+
+    def poll(self) -> bool:
+        """Return whether it is complete.
+
+        Raises:
+            RecordingError: the child failed; holds its last line.
+        """
+        if self._child.poll() is None:
+            return False
+        self._listener.join()
+        if self._child.returncode != 0:
+            reason = self._last.removeprefix("ripplescope: ") or f"exit code {self._child.returncode}"
+            raise RecordingError(f"{self.target.name} was not exported: {reason}")
+        return True
+
+    def cancel(self) -> None:
+        """End the child, which leaves no half file."""
+        if self._child.poll() is None:
+            self._child.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+            try:
+                self._child.wait(5.0)
+            except subprocess.TimeoutExpired:
+                self._child.kill()
+                self._child.wait()
+        self._listener.join()
+        with contextlib.suppress(OSError):  # a child that was not asked could not tidy up
+            self.target.with_name(f".{self.target.name}.{self._child.pid}.part").unlink()
+
+    def _listen(self) -> None:
+        assert self._child.stdout is not None
+        with self._child.stdout as said:
+            for line in said:
+                found = _PROGRESS.search(line.rstrip())
+                if found:
+                    self.share = int(found[1]) / max(int(found[2]), 1)
+                elif line.strip():
+                    self._last = line.strip()

@@ -1,0 +1,141 @@
+"""Record what is done, go back through the last seconds, export what was recorded."""
+
+from __future__ import annotations
+
+from imgui_bundle import icons_fontawesome_6 as fa
+
+from app.gl_platform import imgui
+from app.gui import Gui
+from app.panels.widgets import Kept, byte_text, caption, elided, tooltip
+from app.rewind import rewind
+from app.session import LiveSession, session_path
+from app.state import App
+from replay.history import History
+
+SIZES = ((1280, 720), (1920, 1080), (3840, 2160))
+_EXPORTS = (
+    ("mp4", fa.ICON_FA_FILM, "MP4", "A film of the newest session, one picture a frame"),
+    ("png-dir", fa.ICON_FA_IMAGES, "PNG", "A folder of pictures of the newest session"),
+    ("npz", fa.ICON_FA_TABLE, "Heights", "The heights of the newest session as NumPy arrays, with dt and dx"),
+)
+
+
+class SessionPanel:
+    """The panel."""
+
+    name = "Session"
+    icon = fa.ICON_FA_CLOCK_ROTATE_LEFT
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._recorded, self._kept_text = Kept(), Kept()
+
+    def draw(self, app: App, gui: Gui) -> None:
+        """Build the inside of the panel's window."""
+        self._draw_record(app, gui)
+        imgui.dummy((0.0, 3 * gui.scale))
+        self._draw_rewind(app, gui)
+        imgui.dummy((0.0, 3 * gui.scale))
+        self._draw_export(app, gui)
+
+    def _draw_record(self, app: App, gui: Gui) -> None:
+        session = app.session
+        recorder = session.recorder
+        if recorder is None:
+            enabled = app.scene is not None and app.scene.player is not None
+            imgui.begin_disabled(not enabled)
+            if imgui.button(f"{fa.ICON_FA_CIRCLE}  Record"):
+                app.later(lambda: start(app))
+            imgui.end_disabled()
+            tooltip("Write all that is done from now on into a file that replays bit for bit")
+            text = session.last.name if session.last is not None else "nothing recorded yet"
+        else:
+            if imgui.button(f"{fa.ICON_FA_STOP}  Stop"):
+                app.later(lambda: stop(app))
+            tooltip(str(recorder.path))
+            text = str(
+                self._recorded.get(
+                    (recorder.frames // 10, recorder.path),
+                    lambda: f"{recorder.path.name}: {recorder.frames} frames, {byte_text(recorder.nbytes)}",
+                )
+            )
+        imgui.same_line()
+        imgui.align_text_to_frame_padding()
+        caption(gui, elided(text, imgui.get_content_region_avail().x))
+
+    def _draw_rewind(self, app: App, gui: Gui) -> None:
+        scene, lab = app.scene, app.lab
+        history = lab.history if lab is not None else None
+        if scene is None or lab is None or history is None:
+            caption(gui, "No rewind: the state takes too much memory to keep the last seconds")
+            return
+        imgui.begin_disabled(lab.resting or history.end == history.begin)
+        imgui.set_next_item_width(-1.0)
+        ago = (history.position - history.end) * scene.clock.step
+        changed, wanted = imgui.slider_int(
+            "##rewind", history.position, history.begin, max(history.end, history.begin + 1),
+            f"{ago:.2f} s" if ago else "now", imgui.SliderFlags_.always_clamp,
+        )  # fmt: skip
+        if changed:
+            app.later(lambda: rewind(app, wanted))
+        imgui.end_disabled()
+        tooltip("Drag to go back; when time goes on from there, what came later is dropped")
+        caption(gui, str(self._kept_text.get(*_kept(history, scene.clock.step))))
+
+    def _draw_export(self, app: App, gui: Gui) -> None:
+        session = app.session
+        if session.job is not None:
+            self._draw_job(session, gui, app)
+            return
+        imgui.begin_disabled(session.last is None)
+        for kind, icon, text, explained in _EXPORTS:
+            if imgui.button(f"{icon}  {text}"):
+                size = SIZES[self._size]
+                app.later(lambda kind=kind, size=size: session.export(kind, size))
+            tooltip(explained if session.last is not None else f"{explained}; record one first")
+            imgui.same_line()
+        imgui.set_next_item_width(110 * gui.scale)
+        _, self._size = imgui.combo("##size", self._size, [f"{w} × {h}" for w, h in SIZES])
+        imgui.end_disabled()
+
+    def _draw_job(self, session: LiveSession, gui: Gui, app: App) -> None:
+        job = session.job
+        assert job is not None
+        width = imgui.get_content_region_avail().x - 90 * gui.scale
+        imgui.progress_bar(job.share, (width, 0.0), f"{job.target.name}: {job.share:.0%}")
+        imgui.same_line()
+        if imgui.button("Cancel"):
+            app.later(session.cancel_export)
+
+
+def start(app: App) -> None:
+    """Begin to record into a new file in the user's documents.
+
+    Raises:
+        SessionError, OSError: it cannot be made.
+    """
+    path = session_path()
+    app.session.start(path)
+    app.tell(f"recording {path}")
+
+
+def stop(app: App) -> None:
+    """End the recording.
+
+    Raises:
+        SessionError: it could not be written to the end.
+    """
+    path = app.session.stop()
+    if path is not None:
+        app.tell(f"recorded {path}")
+
+
+def _kept(history: History, step: float):
+    """Return a key and what makes the text of what is kept."""
+    frames = history.end - history.begin
+    key = frames // 10, history.nbytes >> 16
+    most = history.max_nbytes
+    return (
+        key,
+        lambda: f"{frames * step:.0f} s kept, {byte_text(history.nbytes)} of at most {byte_text(most)}",
+    )
