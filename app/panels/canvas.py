@@ -84,9 +84,12 @@ def _tell(app: App, gui: Gui, rect: Rect) -> None:
     if app.scene is None:
         text, y = "Press Ctrl+O to open a capture, or drop one here", rect[1] + rect[3] / 2
     elif app.scene.player is None:
-        text, y = f"Not replayed: {app.scene.blocked}", rect[1] + rect[3] / 2
+        text, y = f"Not replayed: {app.scene.blocked}", rect[1] + 14 * gui.scale
     elif app.water is None:
-        text, y = "This capture names no height field, so there is no water to see", rect[1] + rect[3] / 2
+        text, y = (
+            "No height field, so no water: the graph takes its place",
+            rect[1] + rect[3] - 26 * gui.scale,
+        )
     elif app.lab is not None and app.lab.frame.looking:
         return
     elif not app.touched and app.scene.pointer is not None:

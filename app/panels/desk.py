@@ -29,15 +29,26 @@ LAYOUT_VERSION = 2
 """A remembered layout of another version gives way to the default one."""
 
 
+_CENTRAL = (
+    imgui.WindowFlags_.no_decoration
+    | imgui.WindowFlags_.no_move
+    | imgui.WindowFlags_.no_saved_settings
+    | imgui.WindowFlags_.no_docking
+    | imgui.WindowFlags_.no_background
+    | imgui.WindowFlags_.no_bring_to_front_on_focus
+)
+
+
 class Desk:
     """Everything that ImGui shows."""
 
     def __init__(self, app: App, gui: Gui) -> None:
         self._app, self._gui = app, gui
+        self._graph = GraphPanel()
         self.panels: tuple[Panel, ...] = (
             ParametersPanel(),
             WaterPanel(),
-            GraphPanel(),
+            self._graph,
             InspectorPanel(),
             EventsPanel(),
             PerformancePanel(),
@@ -74,6 +85,9 @@ class Desk:
         imgui.dock_space_over_viewport(dock, None, flags)
         rect = self._water_rect(dock) if shown else _whole()
         self._guarded(lambda: self._canvas.draw(app, gui, rect))
+        central = shown and app.scene is not None and app.water is None and "Graph" not in app.closed_panels
+        if central:
+            self._central_graph(rect)
         if shown:
             if app.focused:
                 app.closed_panels.discard("Parameters")
@@ -82,7 +96,7 @@ class Desk:
                 imgui.set_window_focus(self._titles[self._front.pop(0)])
             self._laid_out = not app.layout_reset_asked
             for panel in self.panels:
-                if panel.name not in app.closed_panels:
+                if panel.name not in app.closed_panels and not (central and panel is self._graph):
                     self._draw_panel(panel)
         self._guarded(lambda: self._popups.draw(app, gui))
 
@@ -95,6 +109,18 @@ class Desk:
         if not stays:
             app.closed_panels.add(panel.name)
             app.save_settings()
+
+    def _central_graph(self, rect: Rect) -> None:
+        """Show the graph where the water would be, in a capture that has none."""
+        scale, scene = self._gui.scale, self._app.scene
+        top = 52 * scale if scene is not None and scene.player is not None else 36 * scale
+        if rect[3] < top + 60 * scale:
+            return
+        imgui.set_next_window_pos((rect[0], rect[1] + top))
+        imgui.set_next_window_size((rect[2], rect[3] - top))
+        imgui.begin("##graph", None, _CENTRAL)
+        self._guarded(lambda: self._graph.draw(self._app, self._gui))
+        imgui.end()
 
     def _guarded(self, work) -> None:
         state = internal.ErrorRecoveryState()

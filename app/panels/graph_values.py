@@ -68,7 +68,7 @@ class PillValues:
             else:
                 numbers = (scene.player.get(name) if value is None else value).reshape(-1).tolist()
             text = ", ".join(
-                f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers
+                f"{number:.6g}" if isinstance(number, float) else str(number) for number in numbers
             )
             if name in (scene.pointer, scene.pointer_from) and tuple(numbers) == NOWHERE:
                 text = "none"

@@ -25,6 +25,7 @@ from replay.graph.model import Access, Argument, ArrayView, Operation, OpKind, P
 
 _TABLE = imgui.TableFlags_.row_bg | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.no_borders_in_body
 _MOST_LINKS = 6
+_MOST_USES = 40
 _LETTERS = {
     Access.READ: "R", Access.WRITE: "W", Access.READ_WRITE: "RW", Access.NONE: "–",
 }  # fmt: skip
@@ -61,6 +62,9 @@ class OperationTab:
         if operation.arguments:
             imgui.dummy((0.0, 3 * gui.scale))
             self._arguments(app, gui, lab, operation)
+        elif operation.uses:
+            imgui.dummy((0.0, 3 * gui.scale))
+            self._uses(gui, lab, operation)
         self._edits.draw(app, gui, lab)
         for label, links in (("Comes from", self._from), ("Goes to", self._to)):
             if links:
@@ -164,6 +168,27 @@ class OperationTab:
                 raw = argument.raw[:8].hex(" ") + (" …" if len(argument.raw) > 8 else "")
                 caption(gui, f"{len(argument.raw)} bytes: {raw}")
             imgui.pop_id()
+        imgui.end_table()
+
+    @staticmethod
+    def _uses(gui: Gui, lab: Lab, operation: Operation) -> None:
+        """The regions that an operation without arguments uses."""
+        if not imgui.begin_table("uses", 3, _TABLE):
+            return
+        imgui.table_setup_column("Use", imgui.TableColumnFlags_.width_fixed, 92 * gui.scale)
+        imgui.table_setup_column("Access", imgui.TableColumnFlags_.width_fixed, 52 * gui.scale)
+        imgui.table_setup_column("Region", imgui.TableColumnFlags_.width_stretch)
+        imgui.table_headers_row()
+        for number, use in enumerate(operation.uses[:_MOST_USES]):
+            imgui.table_next_row()
+            imgui.table_next_column()
+            imgui.text_unformatted(use.label or "data")
+            imgui.table_next_column()
+            caption(gui, _LETTERS[use.access])
+            imgui.table_next_column()
+            if imgui.text_link(f"{lab.region_name(use.region)}##{number}"):
+                lab.selection.select_region(use.region)
+            tooltip(f"region {use.region}, bytes {use.offset} to {use.offset + use.nbytes}")
         imgui.end_table()
 
     @staticmethod

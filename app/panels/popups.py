@@ -232,7 +232,7 @@ class Popups:
         imgui.push_text_wrap_pos(max(width - 60 * gui.scale, 160 * gui.scale))
         imgui.text_unformatted(text)
         imgui.pop_text_wrap_pos()
-        if event is not None:
+        if event is not None and not (lab.frame.looking and lab.frame.event == event):
             if imgui.button(f"Show event {event}"):
                 app.attempt(lambda: show_after(app, event))
             imgui.same_line()

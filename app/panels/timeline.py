@@ -5,6 +5,7 @@ Also the marks on cells whose values stopped being finite.
 
 from __future__ import annotations
 
+import math
 import time
 
 from imgui_bundle import icons_fontawesome_6 as fa
@@ -24,6 +25,8 @@ _PREVIOUS = hint("Previous event", Action.PREVIOUS_EVENT)
 _NEXT = hint("Next event", Action.NEXT_EVENT)
 _MOST_TICKS = 64
 _MOST_MARKS = 80
+_MOST_RINGS = 12
+_MAGENTA = 0xFFFF00FF
 
 
 class Timeline:
@@ -124,11 +127,18 @@ class Timeline:
             return
         ratio = app.window.framebuffer_size[0] / max(app.window.size[0], 1)
         viewport, draw = water_viewport(app), imgui.get_window_draw_list()
-        for row, column in cells[:: max(1, len(cells) // _MOST_MARKS)].tolist():
-            place = project_cell(app.camera, (column, row), viewport, scene.grid)
-            if place is not None:
-                centre = (place[0] / ratio, place[1] / ratio)
-                draw.add_circle(centre, 6 * gui.scale, 0xFFFF00FF, 0, 2 * gui.scale)
+        places = [
+            project_cell(app.camera, (column, row), viewport, scene.grid)
+            for row, column in cells[:: max(1, len(cells) // _MOST_MARKS)].tolist()
+        ]
+        seen = [(place[0] / ratio, place[1] / ratio) for place in places if place is not None]
+        if len(seen) > _MOST_RINGS:  # one ring around all of them
+            x, y = (sum(values) / len(seen) for values in zip(*seen, strict=True))
+            far = max(math.dist((x, y), place) for place in seen)
+            draw.add_circle((x, y), far + 8 * gui.scale, _MAGENTA, 0, 2 * gui.scale)
+            return
+        for place in seen:
+            draw.add_circle(place, 6 * gui.scale, _MAGENTA, 0, 2 * gui.scale)
 
 
 def _texts(lab: Lab, room: float) -> tuple[str, str]:
