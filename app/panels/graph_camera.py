@@ -11,6 +11,7 @@ MARGIN = 12.0
 READABLE = 0.94
 """At this zoom the titles of a picture are 12 pixels high; smaller text is never drawn smaller than that."""
 _ZOOM = (0.01, 3.0)
+_NEARLY = 0.86  # a little smaller is well if then all can be seen
 _SLIDE = 0.25  # share of the way that is left after each frame of a slide
 
 Point = tuple[float, float]
@@ -36,7 +37,8 @@ class GraphCamera:
         width, height = max(size[0], 1.0), max(size[1], 1.0)
         margin = MARGIN * scale
         fit = min((room[0] - 2 * margin) / width, (room[1] - 2 * margin) / height)
-        self.show(size, room, min(max(fit, READABLE * scale), 1.35 * scale), scale)
+        zoom = fit if fit >= _NEARLY * scale else READABLE * scale
+        self.show(size, room, min(zoom, 1.35 * scale), scale)
 
     def fit_all(self, size: Point, room: Point, scale: float) -> None:
         """Show the whole picture, however small it becomes."""
@@ -49,8 +51,10 @@ class GraphCamera:
         self.zoom, self.goal = zoom, None
         margin = MARGIN * scale
         width, height = size[0] * zoom, size[1] * zoom
-        # A picture that is too wide shows its operations, which are at the right.
-        x = (room[0] - width) / 2 if width + 2 * margin <= room[0] else room[0] - margin - width
+        if width + 2 * margin <= room[0]:
+            x = (room[0] - width) / 2
+        else:  # one column shows its operations, which are at the right; several begin at the left
+            x = room[0] - margin - width if width < 1.4 * room[0] else margin
         y = (room[1] - height) / 2 if height + 2 * margin <= room[1] else margin
         self.origin = (x, y)
 

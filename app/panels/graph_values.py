@@ -67,10 +67,15 @@ class PillValues:
                 numbers = scene.editor.values[name]
             else:
                 numbers = (scene.player.get(name) if value is None else value).reshape(-1).tolist()
-            text = ", ".join(
-                f"{number:.6g}" if isinstance(number, float) else str(number) for number in numbers
-            )
+            text = ", ".join(map(_number, numbers))
             if name in (scene.pointer, scene.pointer_from) and tuple(numbers) == NOWHERE:
                 text = "none"
             first = next(name for name in lab.capture.regions[spec.region].names)
             self._texts[first] = (text, imgui.calc_text_size(text).x)
+
+
+def _number(number: float) -> str:
+    """Return a number in few letters: four digits, or the whole part of a large one."""
+    if not isinstance(number, float):
+        return str(number)
+    return f"{number:.0f}" if 1e4 <= abs(number) < 1e7 else f"{number:.4g}"
