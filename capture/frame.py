@@ -52,7 +52,9 @@ class Recording:
 
     def outputs(self) -> dict[str, Any]:
         """Return the named outputs."""
-        return {"heights_out": self.state.newest, "heights_prev_out": self.state.previous}
+        fields = {"heights_out": self.state.newest, "heights_prev_out": self.state.previous}
+        names = (entry.name for entry in self.tank.settings.parameters() if entry.role == "output")
+        return {name: fields[name] if name in fields else self.tank.named(name) for name in names}
 
     def launch(self) -> None:
         """Launch the live graph once and apply the carry pairs, all at once."""

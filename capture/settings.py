@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 
+from capture.basin import BASIN, NO_POINTER, basin_inputs, basin_outputs
 from capture.device import free_host_memory, size_text
 from capture.kernels import check_solver
 from replay.errors import UsageError
@@ -15,7 +16,6 @@ from replay.manifest import ParameterEntry, StabilityEntry
 
 MIN_SIDE, MAX_SIDE = 3, 8192
 MAX_SUBSTEPS = 10_000
-NO_POINTER = (-1000.0, -1000.0)
 K_SPEED, K_DAMP, RADIUS, MAGNITUDE = 60.0, 1000.0, 5.0, 0.3
 
 
@@ -108,8 +108,10 @@ class FrameSettings:
             ParameterEntry(
                 "clock", "int32", (1,), "both", label="Frames replayed", unit="frames", default=0.0
             ),
+            *(basin_inputs(self.width, self.height) if self.solver == BASIN else ()),
             ParameterEntry("heights_out", *field, "output", label="Heights after", unit="m"),
             ParameterEntry("heights_prev_out", *field, "output", label="Previous heights after", unit="m"),
+            *(basin_outputs(self.substeps) if self.solver == BASIN else ()),
         )
 
     def _slider(

@@ -7,6 +7,7 @@ for a replay.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from capture.device import free_memory, size_text
 from capture.kernels import solver
 from capture.kernels.base import Array, Solver, State, TankArrays
 from capture.settings import NO_POINTER, FrameSettings
+from replay.elements import ElementType
 from replay.errors import RecordingError, UsageError
+from replay.manifest import ParameterEntry
 
 
 class Tank:
@@ -47,7 +50,9 @@ class Tank:
         _check_memory(
             settings,
             self.device,
-            2 * settings.field_bytes + sum(4 * int(np.prod(s)) for s in scratch.values()),
+            2 * settings.field_bytes
+            + sum(4 * int(np.prod(s)) for s in scratch.values())
+            + sum(entry.nbytes for entry in self._further()),
         )
         try:
             self.solver.load(self.device, settings.width, settings.height)
@@ -59,7 +64,12 @@ class Tank:
     def arrays(self) -> dict[str, Array]:
         """The named inputs by name; `heights` is the newest field."""
         names = [entry.name for entry in self.settings.parameters() if entry.role != "output"]
-        return {name: getattr(self.fields, name) for name in names}
+        return {name: self.named(name) for name in names}
+
+    def named(self, name: str) -> Array:
+        """Return an array by the name that a capture binds."""
+        found = self.fields.named.get(name)
+        return getattr(self.fields, name) if found is None else found
 
     @property
     def heights(self) -> Array:
@@ -89,8 +99,16 @@ class Tank:
     def set(self, name: str, value: Any) -> None:
         """Write a parameter in place, as a replay does: a number, or an array of its shape."""
         array = self.arrays[name]
-        scalar = np.int32 if array.dtype is wp.int32 else np.float32
-        array.assign(np.asarray(value, dtype=scalar).reshape(array.numpy().shape))
+        now = array.numpy()
+        array.assign(np.asarray(value, dtype=now.dtype).reshape(now.shape))
+
+    def _further(self) -> list[_Further]:
+        """Return the named arrays that not every tank has."""
+        common = {entry.name for entry in dataclasses.fields(TankArrays)} | {
+            "heights_out",
+            "heights_prev_out",
+        }
+        return [_Further.of(entry) for entry in self.settings.parameters() if entry.name not in common]
 
     def _allocate(self, scratch: Any) -> TankArrays:
         settings = self.settings
@@ -117,7 +135,37 @@ class Tank:
             dt=single(settings.dt),
             clock=wp.zeros(1, dtype=wp.int32, device=self.device),
             scratch={name: wp.zeros(s, dtype=wp.float32, device=self.device) for name, s in scratch.items()},
+            named={entry.name: entry.allocate(self.device) for entry in self._further()},
         )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Further:
+    """A named array with its first contents, on the host; `dtype` is Warp's."""
+
+    name: str
+    dtype: Any
+    shape: tuple[int, ...]
+    default: float | tuple[float, ...]
+    nbytes: int
+
+    @classmethod
+    def of(cls, entry: ParameterEntry) -> _Further:
+        element = ElementType.named(entry.dtype)
+        default = math.nan if entry.default is None else entry.default
+        if element.scalar.kind in "iu" and not isinstance(default, tuple):
+            default = int(default)
+        return cls(
+            entry.name,
+            getattr(wp, entry.dtype),
+            entry.shape,
+            default,
+            element.nbytes * math.prod(entry.shape),
+        )
+
+    def allocate(self, device: Any) -> Array:
+        value = self.dtype(*self.default) if isinstance(self.default, tuple) else self.default
+        return wp.full(self.shape, value, dtype=self.dtype, device=device)
 
 
 def _check_memory(settings: FrameSettings, device: Any, nbytes: int) -> None:

@@ -15,6 +15,7 @@ _CLASSES = {
     "tuned": ("capture.kernels.tuned", "TunedSolver"),
     "reference": ("capture.kernels.reference", "ReferenceSolver"),
     "fused": ("capture.kernels.fused", "FusedSolver"),
+    "basin": ("capture.kernels.basin", "BasinSolver"),
 }
 
 

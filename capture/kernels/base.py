@@ -36,6 +36,7 @@ class TankArrays:
         dt: float32[1], time of one substep in s.
         clock: int32[1], frames since the start; `displace` adds one.
         scratch: further float32 arrays that the solver asked for, by its names.
+        named: further arrays that a capture binds by name, as `FrameSettings.parameters` lists them.
     """
 
     width: int
@@ -52,6 +53,7 @@ class TankArrays:
     dt: Array
     clock: Array
     scratch: Mapping[str, Array] = field(default_factory=dict)
+    named: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

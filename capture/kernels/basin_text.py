@@ -1,0 +1,279 @@
+"""The arithmetic of the basin as C++ text: what is prepared once a frame, and one substep.
+
+The water follows h_tt = div(c^2 grad h) - damping, with c^2 = k_speed depth: long waves over a floor of
+varying depth. Between two cells the flux is k_speed f (h' - h)/dx with a face weight f:
+
+- the harmonic mean of both depths, which gives the right flux through a step in depth that lies on the face;
+- 0 where either cell is a wall, and at the border: nothing passes, so the wave is reflected.
+
+A face has one weight for both its cells, so what one loses the other gains, the operator is symmetric, and
+the limit of stability is that of the deepest cell. Cells touch by faces only: nothing leaks through a wall
+of one cell, nor between two wall cells that touch at a corner.
+
+A closed face counts as a neighbour of the cell's own height, in the order of the reference's sum, so that
+without walls at depth 1 every rounding is the reference's. Launching kernels is not the business here.
+"""
+
+from __future__ import annotations
+
+from capture.basin import PROBES, SHALLOWEST, SOURCES
+
+ABSORBER = ()
+"""Damping of the border cells, outermost first, in units of local wave speed / dx."""
+
+_COMMON = f"""
+    constexpr int SOURCES = {SOURCES};
+    constexpr int PROBES = {PROBES};
+    auto cell_of = [=](float x, float y) {{  // nearest cell; -1 beside the grid
+        const float column = floorf(x + 0.5f), row = floorf(y + 0.5f);
+        const bool inside = column >= 0.0f && row >= 0.0f && column < (float)width && row < (float)height;
+        return inside ? (int)row * width + (int)column : -1;
+    }};
+"""
+
+PREPARE = (
+    _COMMON
+    + f"""
+    constexpr int LAYER = {len(ABSORBER) or 1};
+    constexpr float PROFILE[LAYER] = {{{", ".join(f"{value}f" for value in ABSORBER) or "0.0f"}}};
+    constexpr float SHALLOWEST = {SHALLOWEST}f;
+"""
+    + """
+    const int cells = width * height;
+    const unsigned char* __restrict__ wall = walls.data;
+    const float* __restrict__ deep = depth.data;
+    const float speed = k_speed.data[0];
+    const float step = dt.data[0];
+    const bool absorbing = border.data[0] == 1;
+    auto depth_at = [=](int at) {
+        const float value = deep[at];
+        return value < SHALLOWEST ? SHALLOWEST : value < 1.0f ? value : 1.0f;
+    };
+    auto face = [=](int a, int b) {
+        const float one = depth_at(a), other = depth_at(b);
+        return wall[a] | wall[b] ? 0.0f : 2.0f * one * other / (one + other);
+    };
+    auto profile = [=](int i, int side) {
+        const int in = i < side - 1 - i ? i : side - 1 - i;
+        return in < LAYER ? PROFILE[in] : 0.0f;
+    };
+    auto loss_at = [=](int i, int j) {
+        const float damping = profile(i, width) + profile(j, height);
+        const float share = 0.5f * damping * sqrtf(speed * depth_at(j * width + i)) * step * inv_dx;
+        return share / (1.0f + share);
+    };
+
+    // What each source does in this frame. A volume is poured in and drawn out again; the gain makes the
+    // waves one wavelength away as high as the amplitude: |H0(2 pi)| = 0.31731 of the far field's strength.
+    for (int k = tid; k < SOURCES; k += threads) {
+        const int at = cell_of(source_pos.data[k][0], source_pos.data[k][1]);
+        const float cycles = source_freq.data[k];
+        float gain = 0.0f;
+        if (at >= 0 && !wall[at] && source_on.data[k] != 0 && cycles > 0.0f) {
+            const float courant2 = speed * depth_at(at) * step * step * inv_dx * inv_dx;
+            gain = source_amp.data[k] * 4.0f / 0.31731f * courant2 / (6.2831853f * cycles * step);
+        }
+        float* row = drive.data + k * 5;
+        row[0] = gain != 0.0f ? (float)(at % width) : -1.0f;
+        row[1] = gain != 0.0f ? (float)(at / width) : -1.0f;
+        row[2] = gain;
+        row[3] = cycles;
+        row[4] = source_phase.data[k];
+    }
+    for (int n = tid; n < substeps * PROBES; n += threads) {
+        const auto& at = probe_pos.data[n % PROBES];
+        if (cell_of(at[0], at[1]) < 0) probe_out.data[n] = __builtin_nanf("");
+    }
+
+#if defined(__CUDA_ARCH__)
+    const int j = tid / width, i = tid - j * width;
+    west.data[j * (width + 1) + i] = i > 0 ? face(tid - 1, tid) : 0.0f;
+    if (i == width - 1) west.data[j * (width + 1) + width] = 0.0f;
+    north.data[tid] = j > 0 ? face(tid - width, tid) : 0.0f;
+    if (j == height - 1) north.data[cells + i] = 0.0f;
+    float loss = absorbing ? loss_at(i, j) : 0.0f;
+    bool marked = false;
+    for (int k = 0; k < SOURCES; ++k) {
+        marked |= cell_of(source_pos.data[k][0], source_pos.data[k][1]) == tid;
+        if (cell_of(pending.data[3 * k], pending.data[3 * k + 1]) == tid)
+            heights_prev.data[tid] += pending.data[3 * k + 2];
+    }
+    for (int p = 0; p < PROBES; ++p)
+        marked |= cell_of(probe_pos.data[p][0], probe_pos.data[p][1]) == tid;
+    absorb.data[tid] = marked ? -1.0f - loss : loss;
+    if (wall[tid]) heights.data[tid] = heights_prev.data[tid] = 0.0f;
+#else
+    const int first = tid * CPU_ROWS;
+    const int end = first + CPU_ROWS < height ? first + CPU_ROWS : height;
+    for (int k = 0; k < SOURCES; ++k) {
+        const int at = cell_of(pending.data[3 * k], pending.data[3 * k + 1]);
+        if (at >= first * width && at < end * width) heights_prev.data[at] += pending.data[3 * k + 2];
+    }
+    for (int j = first; j < end; ++j) {
+        const int row = j * width;
+        float* __restrict__ faces = west.data + size_t(j) * (width + 1);
+        float* __restrict__ above = north.data + row;
+        float* __restrict__ loss = absorb.data + row;
+        float* __restrict__ now = heights.data + row;
+        float* __restrict__ before = heights_prev.data + row;
+        faces[0] = faces[width] = 0.0f;
+        for (int i = 1; i < width; ++i) faces[i] = face(row + i - 1, row + i);
+        for (int i = 0; i < width; ++i) above[i] = j > 0 ? face(row - width + i, row + i) : 0.0f;
+        for (int i = 0; i < width; ++i) loss[i] = 0.0f;
+        if (absorbing) {
+            const bool edge = j < LAYER || height - 1 - j < LAYER;
+            for (int i = 0; i < width; ++i)
+                if (edge || i < LAYER || width - 1 - i < LAYER) loss[i] = loss_at(i, j);
+        }
+        for (int i = 0; i < width; ++i) now[i] = wall[row + i] ? 0.0f : now[i];
+        for (int i = 0; i < width; ++i) before[i] = wall[row + i] ? 0.0f : before[i];
+    }
+    if (end == height)
+        for (int i = 0; i < width; ++i) north.data[cells + i] = 0.0f;
+#endif
+"""
+)
+"""Prepares a frame; expects tid, threads, substeps, inv_dx, CPU_ROWS and the arrays of `basin_prepare`.
+
+A frame begins by taking back the rate at which each source ended the last frame, in the cell where it then
+was, and the first substep adds the new rate: whatever is moved or switched, no water is left running."""
+
+_CELL = """
+    const float speed = k_speed.data[0];
+    const float damp = k_damp.data[0];
+    const float step2 = dt.data[0] * dt.data[0];
+    auto cell = [=](auto before, auto centre, auto w, auto e, auto n, auto s,
+                    auto fw, auto fe, auto fn, auto fs, auto loss) {
+        const auto shut = centre - centre;  // zeros, of as many lanes
+        const auto one = shut + 1.0f;
+        w = fw > shut ? w : centre;
+        e = fe > shut ? e : centre;
+        n = fn > shut ? n : centre;
+        s = fs > shut ? s : centre;
+        fw = fw > shut ? fw : one;
+        fe = fe > shut ? fe : one;
+        fn = fn > shut ? fn : one;
+        fs = fs > shut ? fs : one;
+        w = fw * w;
+        e = fe * e;
+        n = fn * n;
+        s = fs * s;
+        const auto total = fw + fe + fn + fs;
+#if defined(__CUDA_ARCH__)
+        const float around = __fadd_rn(__fadd_rn(__fadd_rn(e, w), s), n);
+        const float lap = __fmul_rn(__fmul_rn(__fmaf_rn(-total, centre, around), inv_dx), inv_dx);
+        const float drag = __fmul_rn(damp, __fsub_rn(centre, before));
+        const float push = __fmaf_rn(speed, lap, -drag);
+        const float next = __fmaf_rn(step2, push, __fmaf_rn(2.0f, centre, -before));
+        return loss > 0.0f ? __fmaf_rn(loss, __fsub_rn(before, next), next) : next;
+#else
+        // A rounding ends with its statement, as in the reference: products are not fused with sums.
+        auto lap = e + w;
+        lap = lap + s;
+        lap = lap + n;
+        lap = lap - total * centre;
+        lap = lap * inv_dx;
+        lap = lap * inv_dx;
+        auto drag = centre - before;
+        drag = damp * drag;
+        auto push = speed * lap;
+        push = push - drag;
+        push = step2 * push;
+        const auto ahead = 2.0f * centre - before;
+        const auto next = ahead + push;
+        const auto damped = next + loss * (before - next);
+        return loss > shut ? damped : next;
+#endif
+    };
+"""
+
+_DRIVE = """
+    // Volume that a source adds in a substep, as a height of its cell.
+    auto rate = [=](int k, int s) {
+        const float* row = drive.data + k * 5;
+        const long long count = (long long)(clock.data[0] - 1) * substeps + s;
+        const double cycles = (double)row[3] * ((double)count * (double)dt.data[0]);
+        return row[2] * sinf((float)(6.283185307179586 * (cycles - floor(cycles))) + row[4]);
+    };
+    auto added = [=](int k) {  // to the velocity, so that the height follows the rate
+        return drive.data[5 * k + 2] == 0.0f ? 0.0f : rate(k, substep) - (substep > 0 ? rate(k, substep - 1) : 0.0f);
+    };
+    if (substep == 0)
+        for (int k = tid; k < SOURCES; k += threads) {
+            pending.data[3 * k] = drive.data[5 * k];
+            pending.data[3 * k + 1] = drive.data[5 * k + 1];
+            pending.data[3 * k + 2] = drive.data[5 * k + 2] == 0.0f ? 0.0f : rate(k, substeps - 1);
+        }
+    float* record = probe_out.data + size_t(substep) * PROBES;
+"""
+
+SOLVE = (
+    _COMMON
+    + _CELL
+    + """
+#if defined(__CUDA_ARCH__)
+    const int threads = width * height;
+    const int tid = blockIdx.x * blockDim.x + threadIdx.x;
+"""
+    + _DRIVE
+    + """
+    const int j = tid / width, i = tid - j * width;
+    const float* __restrict__ at = heights.data + tid;
+    const float* __restrict__ faces = west.data + tid + j;
+    const float* __restrict__ above = north.data + tid;
+    const float loss = __ldg(absorb.data + tid);
+    float next = cell(heights_prev.data[tid], __ldg(at), __ldg(at - (i > 0)), __ldg(at + (i < width - 1)),
+                      __ldg(at - (j > 0 ? width : 0)), __ldg(at + (j < height - 1 ? width : 0)),
+                      __ldg(faces), __ldg(faces + 1), __ldg(above), __ldg(above + width),
+                      loss < 0.0f ? -1.0f - loss : loss);
+    if (loss < 0.0f) {  // the mark of a cell with a source or a probe
+        for (int k = 0; k < SOURCES; ++k)
+            if (cell_of(drive.data[5 * k], drive.data[5 * k + 1]) == tid) next += added(k);
+        for (int p = 0; p < PROBES; ++p)
+            if (cell_of(probe_pos.data[p][0], probe_pos.data[p][1]) == tid) record[p] = next;
+    }
+    heights_prev.data[tid] = next;
+#else
+"""
+    + _DRIVE
+    + """
+    constexpr int LANES = 16;
+    typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4)));
+    auto load = [](const float* at) { return *(const Lanes*)at; };
+    const int first = tid * CPU_ROWS;
+    const int end = first + CPU_ROWS < height ? first + CPU_ROWS : height;
+    for (int j = first; j < end; ++j) {
+        const size_t row = size_t(j) * width;
+        float* __restrict__ before = heights_prev.data + row;
+        const float* __restrict__ centre = heights.data + row;
+        const float* __restrict__ up = j > 0 ? centre - width : centre;
+        const float* __restrict__ down = j < height - 1 ? centre + width : centre;
+        const float* __restrict__ faces = west.data + row + j;
+        const float* __restrict__ above = north.data + row;
+        const float* __restrict__ loss = absorb.data + row;
+        auto scalar = [=](int i) {
+            before[i] = cell(before[i], centre[i], centre[i > 0 ? i - 1 : i],
+                             centre[i < width - 1 ? i + 1 : i], up[i], down[i],
+                             faces[i], faces[i + 1], above[i], above[i + width], loss[i]);
+        };
+        scalar(0);
+        int i = 1;
+        for (; i + LANES < width; i += LANES)
+            *(Lanes*)(before + i) = cell(
+                load(before + i), load(centre + i), load(centre + i - 1), load(centre + i + 1),
+                load(up + i), load(down + i), load(faces + i), load(faces + i + 1), load(above + i),
+                load(above + i + width), load(loss + i));
+        for (; i < width; ++i) scalar(i);
+    }
+    for (int k = 0; k < SOURCES; ++k) {
+        const int at = cell_of(drive.data[5 * k], drive.data[5 * k + 1]);
+        if (at >= first * width && at < end * width) heights_prev.data[at] += added(k);
+    }
+    for (int p = 0; p < PROBES; ++p) {
+        const int at = cell_of(probe_pos.data[p][0], probe_pos.data[p][1]);
+        if (at >= first * width && at < end * width) record[p] = heights_prev.data[at];
+    }
+#endif
+"""
+)
+"""One substep; expects tid and threads on the CPU, substep, substeps, inv_dx, CPU_ROWS and the arrays."""
