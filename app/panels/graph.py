@@ -208,6 +208,8 @@ class GraphPanel:
         over = self._under_pointer(picture, corner, hovered, gui.scale)
         if hovered and imgui.is_mouse_released(0) and not _dragged() and not self._on_map:
             self._click(app, lab, gui, picture, over, corner)
+        if hovered and imgui.is_mouse_double_clicked(0) and isinstance(over, Box) and over.can_open:
+            self._toggle(lab, over)
         if hovered and imgui.is_mouse_released(1) and not _dragged(1):
             self._asked_at = (*self.camera.to_picture(_local(corner)),)
             imgui.open_popup("menu")
@@ -304,7 +306,7 @@ class GraphPanel:
         over: Box | Pill | int | None,
         corner: tuple[float, float],
     ) -> None:
-        selection, double = lab.selection, imgui.is_mouse_double_clicked(0)
+        selection = lab.selection
         if over is None:
             selection.clear()
         elif isinstance(over, int):
@@ -315,9 +317,8 @@ class GraphPanel:
             app.focused = name
         else:
             x, _ = self.camera.to_picture(_local(corner))
-            if over.can_open and (double or x > over.x + over.width - 30):
-                lab.opened = lab.opened.toggled(over.key, is_open=over.is_open)
-                self._moved = True
+            if over.can_open and x > over.x + over.width - 30:
+                self._toggle(lab, over)
             if not (
                 selection.event is not None and over.first <= selection.event <= over.last and over.badge
             ):
@@ -327,6 +328,11 @@ class GraphPanel:
             if lab.frame.looking:
                 app.attempt(lambda: show_after(app, selection.event))
         self._followed = selection.revision  # it is where the user clicked
+
+    def _toggle(self, lab: Lab, box: Box) -> None:
+        """Open or close a node."""
+        lab.opened = lab.opened.toggled(box.key, is_open=box.is_open)
+        self._moved = True
 
     def unfold_all(self, lab: Lab, *, closed: bool) -> None:
         """Open every run, or close everything."""

@@ -18,7 +18,7 @@ from app.panels.graph_draw import MOST_BOXES, MOST_PATHS
 from app.panels.graph_find import Sort, choose, find
 from app.scene import open_scene
 from app.trust import remember_recorded
-from app.window import KeyPressed, Modifiers
+from app.window import Button, KeyPressed, Modifiers, PointerButton, PointerMoved
 from replay.edit import Edit
 from replay.elements import ElementType
 from replay.errors import UsageError
@@ -122,6 +122,26 @@ def test_folding_and_unfolding(rig):
     assert len([box for box in graph.picture.boxes if not box.container]) == 5
     graph.unfold_all(lab, closed=True)
     rig.frames(2)
+    assert len(graph.picture.boxes) == 2
+
+
+def test_a_double_click_and_the_chevron_unfold(rig):
+    graph = panel_of(rig, "Graph")
+    run = graph.picture.boxes[graph.box_of(2)]
+    assert run.badge == "×4"
+    x, y = place_of(rig, run)
+    rig.frames(2)
+    rig.frame(PointerMoved(x, y))
+    for pressed in (True, False, True, False):
+        rig.frame(PointerButton(Button.LEFT, pressed, Modifiers.NONE, x, y))
+    rig.frames(2)
+    assert len([box for box in graph.picture.boxes if not box.container]) == 5
+    rig.frames(40)  # no third click of a series
+    container = next(box for box in graph.picture.boxes if box.container)
+    graph.camera.origin = (-200.0, -40.0)
+    rig.frame()
+    x, y = graph.camera.to_window((container.x + container.width - 16, container.y + 12))
+    rig.click(graph.corner[0] + x, graph.corner[1] + y)
     assert len(graph.picture.boxes) == 2
 
 
