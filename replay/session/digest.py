@@ -18,7 +18,7 @@ def named_regions(player: Player) -> dict[str, int]:
 def digests_of(player: Player) -> dict[str, str]:
     """Return the SHA-256 of each named array's contents, in hexadecimal."""
     return {
-        key: hashlib.sha256(player.region_bytes(region).tobytes()).hexdigest()
+        key: hashlib.sha256(player.region_bytes(region).data).hexdigest()
         for key, region in named_regions(player).items()
     }
 
@@ -33,5 +33,5 @@ def check_of(player: Player) -> int:
     """Return the CRC-32 of all named arrays: cheap enough for every frame of a small capture."""
     check = 0
     for region in named_regions(player).values():
-        check = zlib.crc32(player.region_bytes(region).tobytes(), check)
+        check = zlib.crc32(player.region_bytes(region).data, check)
     return check

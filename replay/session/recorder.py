@@ -107,17 +107,13 @@ class SessionRecorder(Observer):
         self._every = max(1, -(-nbytes // limit))
         self._put_capture(player)
 
-    def rewound(self) -> None:
-        """Say that the state that was just restored is an earlier one of the same run."""
-        self._state_due = "rewind"
-
     def wrote(self, values: Sequence[tuple[int, np.ndarray]]) -> None:
         """Keep what was written until the launch."""
         self._writes += values
 
     def restored(self) -> None:
         """Begin from the state that was restored."""
-        self._state_due = self._state_due or "restore"
+        self._state_due = self._state_due or "rewind"
 
     def launching(self) -> None:
         """Write the frame."""
