@@ -16,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", type=_file, required=True, metavar="PATH", help="writes PATH.wrp and beside it"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (auto)")
-    parser.add_argument("--solver", default="tuned", help="the kernels: tuned, reference or fused (tuned)")
+    parser.add_argument(
+        "--solver", default="tuned", help="the kernels: tuned, reference, fused or basin (tuned)"
+    )
     parser.add_argument(
         "--source-fallback",
         action="store_true",

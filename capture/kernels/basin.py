@@ -34,7 +34,7 @@ _INPUTS = (
     "walls", "depth", "border", "source_pos", "source_freq", "source_amp", "source_phase", "source_on",
     "probe_pos",
 )  # fmt: skip
-_PREPARED = ("west", "north", "absorb", "drive")
+_PREPARED = ("west", "north", "absorb", "edge", "drive")
 
 
 @wp.func_native(_ROWS + PREPARE)
@@ -62,6 +62,7 @@ def prepare_cells(
     west: wp.array2d(dtype=float),
     north: wp.array2d(dtype=float),
     absorb: wp.array2d(dtype=float),
+    edge: wp.array(dtype=float),
     drive: wp.array2d(dtype=float),
     probe_out: wp.array2d(dtype=float),
 ):
@@ -97,6 +98,7 @@ def basin_prepare(
     west: wp.array2d(dtype=float),
     north: wp.array2d(dtype=float),
     absorb: wp.array2d(dtype=float),
+    edge: wp.array(dtype=float),
     drive: wp.array2d(dtype=float),
     probe_out: wp.array2d(dtype=float),
 ):
@@ -107,7 +109,7 @@ def basin_prepare(
     prepare_cells(
         tid, threads, heights, heights_prev, width, height, substeps, inv_dx, k_speed, dt, walls, depth,
         border, source_pos, source_freq, source_amp, source_phase, source_on, probe_pos, pending, west,
-        north, absorb, drive, probe_out,
+        north, absorb, edge, drive, probe_out,
     )  # fmt: skip
     end = mouse_pos[0]
     start = pointer_from[0]
@@ -150,9 +152,11 @@ def solve_cells(
     k_damp: wp.array(dtype=float),
     dt: wp.array(dtype=float),
     clock: wp.array(dtype=int),
+    depth: wp.array2d(dtype=float),
     west: wp.array2d(dtype=float),
     north: wp.array2d(dtype=float),
     absorb: wp.array2d(dtype=float),
+    edge: wp.array(dtype=float),
     drive: wp.array2d(dtype=float),
     pending: wp.array2d(dtype=float),
     probe_pos: wp.array(dtype=wp.vec2),
@@ -175,9 +179,11 @@ def basin_solve(
     k_damp: wp.array(dtype=float),
     dt: wp.array(dtype=float),
     clock: wp.array(dtype=int),
+    depth: wp.array2d(dtype=float),
     west: wp.array2d(dtype=float),
     north: wp.array2d(dtype=float),
     absorb: wp.array2d(dtype=float),
+    edge: wp.array(dtype=float),
     drive: wp.array2d(dtype=float),
     pending: wp.array2d(dtype=float),
     probe_pos: wp.array(dtype=wp.vec2),
@@ -186,7 +192,7 @@ def basin_solve(
     """Advance the basin by one substep, drive its sources and record its probes."""
     solve_cells(
         wp.tid(), threads, heights, heights_prev, width, height, substep, substeps, inv_dx, k_speed, k_damp,
-        dt, clock, west, north, absorb, drive, pending, probe_pos, probe_out,
+        dt, clock, depth, west, north, absorb, edge, drive, pending, probe_pos, probe_out,
     )  # fmt: skip
 
 
@@ -216,13 +222,15 @@ class BasinSolver(Solver):
                 **read(("mouse_pos", "pointer_from", "radius", "magnitude", "k_speed", "dt"), "read"),
                 **read((*_INPUTS, "pending"), "read"),
                 **read(_PREPARED, "write"),
+                "edge": "read_write",
             },
             basin_solve.key: {
                 "heights": "read",
                 "heights_prev": "read_write",
+                **read(("k_speed", "k_damp", "dt", "clock", "depth", "probe_pos", *_PREPARED), "read"),
+                "edge": "read_write",
                 "pending": "write",
                 "probe_out": "write",
-                **read(("k_speed", "k_damp", "dt", "clock", "probe_pos", *_PREPARED), "read"),
             },
         }
 
@@ -234,13 +242,15 @@ class BasinSolver(Solver):
         """Return what is prepared for the substeps, and what a frame leaves for the next one.
 
         west, north: weight of the face to the west of a cell, (height, width + 1), and to the north of it,
-        (height + 1, width). absorb: share that is lost, (height, width). drive: place, gain, frequency and
+        (height + 1, width). absorb: share that is lost, (height, width). edge: what an absorbing border
+        remembers, for rows 0 and -1, then columns 0 and -1. drive: place, gain, frequency and
         phase of a source. pending: place and rate of each source at the end of the last frame.
         """
         return {
             "west": (height, width + 1),
             "north": (height + 1, width),
             "absorb": (height, width),
+            "edge": (2 * (width + height),),
             "drive": (SOURCES, 5),
             "pending": (SOURCES, 3),
         }
@@ -297,6 +307,7 @@ class BasinSolver(Solver):
                     arrays.k_damp,
                     arrays.dt,
                     arrays.clock,
+                    arrays.named["depth"],
                     *(arrays.scratch[name] for name in _PREPARED),
                     arrays.scratch["pending"],
                     arrays.named["probe_pos"],
