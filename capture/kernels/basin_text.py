@@ -208,7 +208,9 @@ _OUTFLOW = """
         const float* faces = west.data + at + j;
         const float* above = north.data + at;
         const float courant2 = speed * step2 * inv_dx * inv_dx;
-        auto flux = [=](float share, int to) { return share > 0.0f ? share * (centre[to] - centre[0]) : 0.0f; };
+        auto flux = [=](float share, int to) {
+            return share > 0.0f ? share * (centre[to] - centre[0]) : 0.0f;
+        };
         const float w = flux(faces[0], -1), e = flux(faces[1], 1);
         const float n = flux(above[0], -width), s = flux(above[width], width);
         float more = 0.0f;
