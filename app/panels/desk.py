@@ -25,7 +25,7 @@ from app.panels.widgets import Panel
 from app.state import App, Rect
 
 internal = imgui.internal
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """A remembered layout of another version gives way to the default one."""
 
 
@@ -58,7 +58,7 @@ class Desk:
         )
         self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}
         self._front: list[str] = []
-        self._laid_out = False
+        self._laid_out = self._was_central = False
         self._canvas = CanvasItem()
         self._menu = MenuBar([panel.name for panel in self.panels])
         self._status = StatusBar()
@@ -88,6 +88,11 @@ class Desk:
         central = shown and app.scene is not None and app.water is None and "Graph" not in app.closed_panels
         if central:
             self._central_graph(rect)
+        if central is not self._was_central and shown:
+            self._was_central = central
+            self._front = [
+                "Events"
+            ]  # a panel that comes back would bring another one of its tabs to the front
         if shown:
             if app.focused:
                 app.closed_panels.discard("Parameters")

@@ -138,7 +138,7 @@ def test_a_double_click_and_the_chevron_unfold(rig):
     assert len([box for box in graph.picture.boxes if not box.container]) == 5
     rig.frames(40)  # no third click of a series
     container = next(box for box in graph.picture.boxes if box.container)
-    graph.camera.origin = (-200.0, -40.0)
+    graph.camera.origin, graph.camera.goal = (-200.0, 40.0), None
     rig.frame()
     x, y = graph.camera.to_window((container.x + container.width - 16, container.y + 12))
     rig.click(graph.corner[0] + x, graph.corner[1] + y)
