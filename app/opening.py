@@ -1,18 +1,26 @@
-"""Opening a capture that nobody has vouched for: the question, the trial run, the answer that is remembered.
+"""Opening a capture: replayed at once, only looked at, or asked about because nobody has vouched for it.
 
-Until the answer the capture is only looked at. The window asks and shows what this holds.
+Until the answer, and the trial run after a yes, the capture is only looked at. The window asks and shows
+what this holds.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from app.applog import Level
+from app.scene import Scene, load_scene
 from app.trial import Trial
-from app.trust import accept, finish_trial, question, start_trial
-from replay.errors import TrustError
+from app.trust import accept, finish_trial, is_trusted, question, require_trust, start_trial
+from replay.errors import DeviceError, ReplayError, TrustError
 from replay.graph.model import Capture, Fault
 from replay.trust import replay_warnings
+
+if TYPE_CHECKING:
+    from app.state import App
 
 
 class Answer(enum.Enum):
@@ -95,3 +103,54 @@ class TrustQuestion:
             self._trial.cancel()
             self._trial = None
         self.answer = Answer.NO
+
+
+def open_path(app: App, path: Path, *, keep_view: bool) -> None:
+    """Open a file as `App.open` describes."""
+    from replay.graph.open import open_capture
+
+    capture = open_capture(path)
+    app.forget_question()
+    if app.asks and capture.blocking_faults:
+        fault = capture.blocking_faults[0]
+        _look_at(app, capture, f"{fault.where}: {fault.what}")
+        app.tell(f"{path.name} cannot be replayed; the Problems panel says why", Level.WARNING)
+        return
+    if app.asks and not is_trusted(capture):
+        _look_at(app, capture, "it is not trusted yet")
+        app.question = TrustQuestion.of(capture, keep_view=keep_view)
+        if app.trust:
+            app.answer(Answer.ONCE)
+        return
+    require_trust(capture, app.trust, app.device)
+    load(app, capture, keep_view=keep_view)
+
+
+def load(app: App, capture: Capture, *, keep_view: bool) -> None:
+    """Load a capture that may run, and show it.
+
+    Raises:
+        RipplescopeError: it cannot be loaded or drawn; a window that can ask shows the rest of it.
+    """
+    from app.view.cuda_gl.device import cuda_device_of_gl
+
+    try:
+        scene = load_scene(capture, app.device, cuda_device_of_gl)
+    except (DeviceError, ReplayError) as error:
+        if app.asks:
+            _look_at(app, capture, error.what)
+        raise
+    try:
+        app.show(scene, keep_view=keep_view)
+    except BaseException:
+        scene.close()
+        raise
+    app.settings.remember(capture.path)
+    app.save_settings()
+    app.tell(f"opened {capture.path.name} on {scene.device_text}")
+
+
+def _look_at(app: App, capture: Capture, reason: str) -> None:
+    app.show(Scene.of_capture(capture, reason))
+    app.settings.remember(capture.path)
+    app.save_settings()

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from app.applog import AppLog, Level
 from app.lab.lab import Lab
-from app.opening import Answer, TrustQuestion
+from app.opening import Answer, TrustQuestion, load, open_path
 from app.presets import Preset, load_presets
 from app.recapture import FrameRequest, Recapture
 from app.resources import resource
-from app.scene import Scene, load_scene
+from app.scene import Scene
 from app.session import LiveSession
 from app.settings import Settings, save_settings
 from app.simclock import FrameTimes
 from app.touch import PushPath
 from app.view.camera import OrbitCamera
 from app.window import Window
-from replay.errors import DeviceError, ReplayError, RipplescopeError, TrustError
+from replay.errors import RipplescopeError, TrustError
 
 if TYPE_CHECKING:
     from app.view.transfer import ArrayTransfer, HeightTransfer
@@ -192,24 +192,7 @@ class App:
         Raises:
             RipplescopeError: it cannot be opened or drawn; or loaded, where no window shows the rest.
         """
-        from app.trust import is_trusted, require_trust
-        from replay.graph.open import open_capture
-
-        capture = open_capture(path)
-        self.forget_question()
-        if self.asks and capture.blocking_faults:
-            fault = capture.blocking_faults[0]
-            self._look_at(capture, f"{fault.where}: {fault.what}")
-            self.tell(f"{path.name} cannot be replayed; the Problems panel says why", Level.WARNING)
-            return
-        if self.asks and not is_trusted(capture):
-            self._look_at(capture, "it is not trusted yet")
-            self.question = TrustQuestion.of(capture, keep_view=keep_view)
-            if self.trust:
-                self.answer(Answer.ONCE)
-            return
-        require_trust(capture, self.trust, self.device)
-        self._load(capture, keep_view=keep_view)
+        open_path(self, path, keep_view=keep_view)
 
     def answer(self, answer: Answer) -> None:
         """Take the user's answer to the question whether the capture may run."""
@@ -237,7 +220,7 @@ class App:
                 self.scene.blocked = error.what
             raise
         question, self.question = self.question, None
-        self._load(question.capture, keep_view=question.keep_view)
+        load(self, question.capture, keep_view=question.keep_view)
 
     def ask_again(self) -> None:
         """Ask once more about a capture that is only looked at."""
@@ -249,29 +232,6 @@ class App:
         if self.question is not None:
             self.question.cancel()
             self.question = None
-
-    def _look_at(self, capture: Capture, reason: str) -> None:
-        self.show(Scene.of_capture(capture, reason))
-        self.settings.remember(capture.path)
-        self.save_settings()
-
-    def _load(self, capture: Capture, *, keep_view: bool) -> None:
-        from app.view.cuda_gl.device import cuda_device_of_gl
-
-        try:
-            scene = load_scene(capture, self.device, cuda_device_of_gl)
-        except (DeviceError, ReplayError) as error:
-            if self.asks:  # there is much to see without a replay
-                self._look_at(capture, error.what)
-            raise
-        try:
-            self.show(scene, keep_view=keep_view)
-        except BaseException:
-            scene.close()
-            raise
-        self.settings.remember(capture.path)
-        self.save_settings()
-        self.tell(f"opened {capture.path.name} on {scene.device_text}")
 
     def play(self, capture: Capture) -> None:
         """Replay an edited copy of the open capture from the present state on.

@@ -19,9 +19,10 @@ from app.lab.lab import Lab
 from app.lab.selection import Kind
 from app.panels.graph_camera import GraphCamera
 from app.panels.graph_colors import ColorBy, colors_of, notes_of
-from app.panels.graph_draw import Drawing, Marks, Paint, Painter, faded, play
+from app.panels.graph_draw import Painter
 from app.panels.graph_menu import context_menu, toolbar
 from app.panels.graph_minimap import Minimap
+from app.panels.graph_parts import Drawing, Marks, Paint, faded, play
 from app.panels.graph_tips import tip_of
 from app.panels.graph_values import PillValues
 from app.panels.widgets import caption

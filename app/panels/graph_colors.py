@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 
 from app.lab.lab import Lab
-from app.panels.graph_draw import kind_color
+from app.panels.graph_parts import kind_color
 from app.panels.widgets import byte_text
 from app.theme import Packed
 from replay.graph.layout import Picture

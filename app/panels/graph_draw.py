@@ -7,20 +7,16 @@ drawn as blocks, lines that are too many are thinned out. ImGui's draw list is n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from app.gl_platform import imgui
 from app.panels.graph_camera import GraphCamera
-from app.theme import Packed
+from app.panels.graph_parts import Drawing, Marks, Paint, dashes_of, faded, text_width
 from replay.graph.export import arrow_base
 from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Path, Picture
 from replay.graph.model import Provenance
-from replay.graph.nodes import NodeKind
-from replay.graph.route import samples
 
 Vec = imgui.ImVec2
 MOST_BOXES = 350
@@ -29,70 +25,6 @@ _MOST_BLOCKS = 500
 _MOST_DASHED = 40
 _DIM = 0x38
 _SMALLEST = 12.0
-Call = tuple[str, tuple[Any, ...]]
-
-
-@dataclass(frozen=True)
-class Marks:
-    """What is highlighted, by index of a box, pill or path.
-
-    Attributes:
-        chosen, upstream, downstream: boxes.
-        pills: pills of the selected region, or of what feeds the selection.
-        path: the selected path.
-        hovered: the box, pill or path under the pointer, as (`box`|`pill`|`path`, index).
-        live: the box of the event whose state is shown.
-        active: whether anything is selected, so that the rest is dimmed.
-    """
-
-    chosen: frozenset[int] = frozenset()
-    upstream: frozenset[int] = frozenset()
-    downstream: frozenset[int] = frozenset()
-    pills: frozenset[int] = frozenset()
-    path: int | None = None
-    hovered: tuple[str, int] | None = None
-    live: int | None = None
-    active: bool = False
-
-
-@dataclass(frozen=True)
-class Paint:
-    """Colours of one picture.
-
-    Attributes:
-        colors: of the theme.
-        fonts: regular and bold.
-        boxes: colour of each box's border, by index.
-        notes: a text for some boxes, such as a time, by index.
-        dashed: provenance that is drawn dashed.
-    """
-
-    colors: Packed
-    fonts: tuple[Any, Any]
-    boxes: Sequence[int]
-    notes: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass
-class Drawing:
-    """A list of calls and what it holds, for tests and for the minimap.
-
-    Attributes:
-        calls: name of a draw list's method and its arguments.
-        boxes, pills, paths: how many of each are drawn one by one.
-        blocks: how many blocks stand for boxes that are too small.
-    """
-
-    calls: list[Call] = field(default_factory=list)
-    boxes: int = 0
-    pills: int = 0
-    paths: int = 0
-    blocks: int = 0
-
-
-def faded(color: int, alpha: int) -> int:
-    """Return a packed colour with another opacity, 0 to 255."""
-    return color & 0xFFFFFF | alpha << 24
 
 
 class Painter:
@@ -253,8 +185,8 @@ class Painter:
         self._fold_sign(box, y + TITLE_SIZE / 2 + 1)
         if zoom * SUBTITLE_SIZE >= 5 * self._scale and two:
             font, size = self._paint.fonts[0], self._size(SUBTITLE_SIZE)
-            wide = _width(size, note) / zoom if note else 0.0
-            left = _width(size, box.subtitle) / zoom
+            wide = text_width(size, note) / zoom if note else 0.0
+            left = text_width(size, box.subtitle) / zoom
             if left + wide + 36 < box.width or not note:
                 self._text(font, size, box.x + 13, middle + 2.0, colors.muted, box.subtitle)
             if note:
@@ -263,7 +195,7 @@ class Painter:
 
     def _badge(self, box: Box, y: float, size: float) -> None:
         sign = 16.0 if box.can_open else 0.0
-        x = box.x + box.width - 11 - sign - _width(size, box.badge) / self._zoom
+        x = box.x + box.width - 11 - sign - text_width(size, box.badge) / self._zoom
         self._text(self._paint.fonts[0], size, x, y, self._paint.colors.muted, box.badge)
 
     def _fold_sign(self, box: Box, y: float) -> None:
@@ -298,7 +230,7 @@ class Painter:
             return
         ink = colors.background if pill.writers and strong else colors.text if strong else colors.muted
         size = self._size(SUBTITLE_SIZE)
-        x = pill.x + (pill.width - _width(size, pill.text) / zoom) / 2
+        x = pill.x + (pill.width - text_width(size, pill.text) / zoom) / 2
         y = pill.y + (pill.height - size / zoom) / 2 - 0.6
         self._text(self._paint.fonts[0], size, x, y, ink, pill.text)
 
@@ -417,62 +349,3 @@ class Painter:
             end = Vec(max(high[0], low[0] + 1), max(high[1], low[1] + 1))
             self._call("add_rect_filled", Vec(*low), end, faded(self._paint.boxes[at], 0xB0))
         self.drawing.blocks = len(first)
-
-
-def dashes_of(
-    stroke: tuple[tuple[float, float], ...], on: float = 5.0, off: float = 3.5
-) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """Return the dashes of a line as pairs of points, in picture units."""
-    found, room, drawing = [], on, True
-    before: tuple[float, float] | None = None
-    for point in samples(stroke, 6):
-        if before is None:
-            before = point
-            continue
-        dx, dy = point[0] - before[0], point[1] - before[1]
-        length = (dx * dx + dy * dy) ** 0.5
-        done = 0.0
-        while length - done > 1e-9:
-            step = min(room, length - done)
-            if drawing:
-                found.append(
-                    (
-                        (before[0] + dx * done / length, before[1] + dy * done / length),
-                        (before[0] + dx * (done + step) / length, before[1] + dy * (done + step) / length),
-                    )
-                )
-            done += step
-            room -= step
-            if room <= 1e-9:
-                drawing = not drawing
-                room = on if drawing else off
-        before = point
-    return found
-
-
-def _width(size: float, text: str) -> float:
-    """Return the width of a text in the current font, which is the regular one while panels are built."""
-    return float(imgui.calc_text_size(text).x) * size / imgui.get_font_size() if text else 0.0
-
-
-def kind_color(kind: NodeKind, colors: Packed) -> int:
-    """Return the colour of a kind of node."""
-    if kind in (NodeKind.CONTROL, NodeKind.BRANCH):
-        return colors.control
-    return {
-        NodeKind.LAUNCH: colors.launch,
-        NodeKind.MEMORY: colors.good,
-        NodeKind.LIBRARY: colors.library,
-    }.get(kind, colors.muted)
-
-
-def play(draw: Any, drawing: Drawing) -> None:
-    """Send a drawing to a draw list."""
-    methods = {name: getattr(draw, name) for name in _METHODS}
-    for name, arguments in drawing.calls:
-        methods[name](*arguments)
-
-
-_METHODS = (
-    "add_rect", "add_rect_filled", "add_line", "add_bezier_cubic", "add_triangle_filled", "add_text",
-)  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.gl_platform import imgui
 from app.panels.graph_camera import GraphCamera
-from app.panels.graph_draw import faded
+from app.panels.graph_parts import faded
 from app.theme import Packed
 from replay.graph.layout import Picture
 

@@ -1,0 +1,136 @@
+"""What a drawing of the graph is made of: its calls, its colours, what is highlighted, dashes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.gl_platform import imgui
+from app.theme import Packed
+from replay.graph.nodes import NodeKind
+from replay.graph.route import samples
+
+Call = tuple[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is highlighted, by index of a box, pill or path.
+
+    Attributes:
+        chosen, upstream, downstream: boxes.
+        pills: pills of the selected region, or of what feeds the selection.
+        path: the selected path.
+        hovered: the box, pill or path under the pointer, as (`box`|`pill`|`path`, index).
+        live: the box of the event whose state is shown.
+        active: whether anything is selected, so that the rest is dimmed.
+    """
+
+    chosen: frozenset[int] = frozenset()
+    upstream: frozenset[int] = frozenset()
+    downstream: frozenset[int] = frozenset()
+    pills: frozenset[int] = frozenset()
+    path: int | None = None
+    hovered: tuple[str, int] | None = None
+    live: int | None = None
+    active: bool = False
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Colours of one picture.
+
+    Attributes:
+        colors: of the theme.
+        fonts: regular and bold.
+        boxes: colour of each box's border, by index.
+        notes: a text for some boxes, such as a time, by index.
+        dashed: provenance that is drawn dashed.
+    """
+
+    colors: Packed
+    fonts: tuple[Any, Any]
+    boxes: Sequence[int]
+    notes: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass
+class Drawing:
+    """A list of calls and what it holds, for tests and for the minimap.
+
+    Attributes:
+        calls: name of a draw list's method and its arguments.
+        boxes, pills, paths: how many of each are drawn one by one.
+        blocks: how many blocks stand for boxes that are too small.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    boxes: int = 0
+    pills: int = 0
+    paths: int = 0
+    blocks: int = 0
+
+
+def faded(color: int, alpha: int) -> int:
+    """Return a packed colour with another opacity, 0 to 255."""
+    return color & 0xFFFFFF | alpha << 24
+
+
+def dashes_of(
+    stroke: tuple[tuple[float, float], ...], on: float = 5.0, off: float = 3.5
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """Return the dashes of a line as pairs of points, in picture units."""
+    found, room, drawing = [], on, True
+    before: tuple[float, float] | None = None
+    for point in samples(stroke, 6):
+        if before is None:
+            before = point
+            continue
+        dx, dy = point[0] - before[0], point[1] - before[1]
+        length = (dx * dx + dy * dy) ** 0.5
+        done = 0.0
+        while length - done > 1e-9:
+            step = min(room, length - done)
+            if drawing:
+                found.append(
+                    (
+                        (before[0] + dx * done / length, before[1] + dy * done / length),
+                        (before[0] + dx * (done + step) / length, before[1] + dy * (done + step) / length),
+                    )
+                )
+            done += step
+            room -= step
+            if room <= 1e-9:
+                drawing = not drawing
+                room = on if drawing else off
+        before = point
+    return found
+
+
+def text_width(size: float, text: str) -> float:
+    """Return the width of a text in the current font, which is the regular one while panels are built."""
+    return float(imgui.calc_text_size(text).x) * size / imgui.get_font_size() if text else 0.0
+
+
+def kind_color(kind: NodeKind, colors: Packed) -> int:
+    """Return the colour of a kind of node."""
+    if kind in (NodeKind.CONTROL, NodeKind.BRANCH):
+        return colors.control
+    return {
+        NodeKind.LAUNCH: colors.launch,
+        NodeKind.MEMORY: colors.good,
+        NodeKind.LIBRARY: colors.library,
+    }.get(kind, colors.muted)
+
+
+def play(draw: Any, drawing: Drawing) -> None:
+    """Send a drawing to a draw list."""
+    methods = {name: getattr(draw, name) for name in _METHODS}
+    for name, arguments in drawing.calls:
+        methods[name](*arguments)
+
+
+_METHODS = (
+    "add_rect", "add_rect_filled", "add_line", "add_bezier_cubic", "add_triangle_filled", "add_text",
+)  # fmt: skip
