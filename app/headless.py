@@ -20,26 +20,32 @@ import numpy as np
 from replay.errors import DisplayError, ParameterError, ReplayError, RipplescopeError, UsageError
 
 if TYPE_CHECKING:
+    from app.basin.scenes import BasinScene
     from app.scene import Scene
 
 Click = tuple[float, float, int]
 DEFAULT_SIZE = (800, 600)
 
 
-def run_headless(path: Path | None, args: argparse.Namespace) -> int:
+def run_headless(path: Path | None, args: argparse.Namespace, basin: BasinScene | None = None) -> int:
     """Replay `args.frames` frames of a capture (recorded if none is given) and save a picture.
 
     Args:
         path: the capture.
         args: `device`, `frames`, `size`, `click`, `screenshot`, `ui`, `top_view`, `param`, `trust`,
             `transfer` and `record_session`, as `app.commands.view` parses them.
+        basin: the scene to record and furnish, in place of a capture.
 
     Raises:
         RipplescopeError: bad input, or a broken chain.
     """
     if args.screenshot is not None:
         check_picture_path(args.screenshot)
-    if path is None:
+    if basin is not None:
+        from app.basin.apply import record_scene
+
+        path = record_scene(basin, args.device)
+    elif path is None:
         from app.cache import demo_capture
         from capture.settings import FrameSettings
 
@@ -67,13 +73,15 @@ def run_headless(path: Path | None, args: argparse.Namespace) -> int:
                 prefer=args.transfer,
                 headless=plan,
                 record=args.record_session,
+                basin=basin,
             )
         except DisplayError as error:
             print(f"ripplescope: no OpenGL, so this is the top view ({error})", file=sys.stderr)
-    return _run_top_view(path, args)
+    assert path is not None
+    return _run_top_view(path, args, basin)
 
 
-def _run_top_view(path: Path, args: argparse.Namespace) -> int:
+def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None) -> int:
     from app.scene import open_scene
     from app.session import LiveSession
     from app.topview import render_topview
@@ -87,6 +95,10 @@ def _run_top_view(path: Path, args: argparse.Namespace) -> int:
             session.follow(scene.player)
             session.start(args.record_session)
             stack.callback(session.stop)
+        if basin is not None:
+            from app.basin.apply import furnish
+
+            furnish(scene, basin)
         set_parameters(scene, dict(args.param))
         pushes = plan_pushes(scene, args.click, args.frames)
         for frame in range(args.frames):
@@ -101,7 +113,10 @@ def _run_top_view(path: Path, args: argparse.Namespace) -> int:
                 f"{path} names no height field, so there is no water to picture",
                 remedy="'ripplescope inspect' shows what it holds",
             )
-        picture = render_topview(scene.player.get(scene.heights), args.size or DEFAULT_SIZE, scene.grid.dx)
+        walls = scene.player.get("walls") if "walls" in scene.player.parameters else None
+        picture = render_topview(
+            scene.player.get(scene.heights), args.size or DEFAULT_SIZE, scene.grid.dx, walls=walls
+        )
     save_picture(args.screenshot, picture)
     return 0
 

@@ -24,6 +24,7 @@ from app.window import Event
 from replay.errors import RipplescopeError
 
 if TYPE_CHECKING:
+    from app.basin.scenes import BasinScene
     from app.gui import Gui
     from app.panels.desk import Desk
 
@@ -61,6 +62,7 @@ def run_app(
     trust: bool = False,
     free_run: bool = False,
     record: Path | None = None,
+    basin: BasinScene | None = None,
     clock: Clock = time.perf_counter,
 ) -> int:
     """Open a capture in a window and run until the user ends it, or carry out a headless plan.
@@ -76,6 +78,7 @@ def run_app(
         trust: replay a capture that nobody has vouched for without a question.
         free_run: one launch a frame, as fast as frames can be drawn; does not wait for the display.
         record: a new file that all that is done is recorded into; None for nothing.
+        basin: a scene to record and furnish, in place of a capture.
         clock: wall time in seconds.
 
     Returns:
@@ -122,11 +125,11 @@ def run_app(
             stack.callback(gui.close)
             desk = Desk(app, gui)
         if headless is not None:
-            open_first(app, path, params or {})
+            open_first(app, path, params or {}, basin)
             code = _run_plan(app, gui, desk, headless)
             app.session.stop()
             return code
-        app.attempt(lambda: open_first(app, path, params or {}))
+        app.attempt(lambda: open_first(app, path, params or {}, basin))
         looked = clock()
         while not (app.quitting or window.should_close):
             run_frame(app, gui, desk, clock)
@@ -301,7 +304,6 @@ def draw_panels(app: App, gui: Gui | None, desk: Desk | None, now: float, *, eve
         return
     if gui is not None and desk is not None:
         gui.build(now, desk.draw, force=every_frame)
-        app.window.bind()
         gui.draw()
     if app.screenshot_asked:
         app.screenshot_asked = False
@@ -332,18 +334,29 @@ def screenshot_path() -> Path:
     )
 
 
-def open_first(app: App, path: Path | None, params: Mapping[str, tuple[float, ...]]) -> None:
+def open_first(
+    app: App, path: Path | None, params: Mapping[str, tuple[float, ...]], basin: BasinScene | None = None
+) -> None:
     """Open the capture that the command line names, or the wave demo, and set its values.
 
     Raises:
         RipplescopeError: it cannot be opened, or a value does not fit.
     """
-    if path is None:
+    if basin is not None:
+        from app.basin.apply import record_scene
+
+        path = record_scene(basin, app.device)
+    elif path is None:
         from app.cache import demo_capture
         from capture.frame import FrameSettings
 
         path = demo_capture(FrameSettings(), app.device)
     app.open(path)
+    if basin is not None and app.scene is not None:
+        from app.basin.apply import furnish, look_at
+
+        furnish(app.scene, basin)
+        look_at(basin, app.camera)
     if app.scene is not None and app.scene.player is not None:
         set_parameters(app.scene, params)
         app.scene.editor.apply({name: params[name] for name in app.scene.editor.names if name in params})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from replay.errors import DeviceError
 from replay.graph.model import Capture
 from replay.parameters import ParameterSpec
 from replay.players.base import Player
+
+if TYPE_CHECKING:
+    from app.basin.scenes import Rain
 
 DEFAULT_FRAME_RATE = 60.0
 _FINITE_CHECK_CELLS = 1 << 18
@@ -47,6 +51,7 @@ class Scene:
         changed_on_disk: whether the file is another one by now.
         not_finite: whether the heights are known to hold a NaN or an infinity.
         resets: how often the water was reset.
+        rain: drops that fall where nobody pushes, None for none.
     """
 
     capture: Capture
@@ -63,6 +68,8 @@ class Scene:
     resets: int = 0
     blocked: str = ""
     watched: tuple[str, ...] = ()
+    rain: Rain | None = None
+    _pushes: int = 0
 
     @classmethod
     def of_capture(cls, capture: Capture, blocked: str) -> Scene:
@@ -122,9 +129,13 @@ class Scene:
         return self.capture.manifest.substeps if self.capture.manifest is not None else None
 
     def push(self, segment: Segment | None) -> None:
-        """Say what the next launch pushes."""
+        """Say what the next launch pushes; to be called once a launch."""
         if self.pointer is None or self.player is None:
             return
+        if segment is None and self.rain is not None and self.grid is not None:
+            drop = self.rain.drop(self._pushes, self.grid.width, self.grid.height)
+            segment = (NOWHERE, drop) if drop is not None else None
+        self._pushes += 1
         before, here = segment if segment is not None else (NOWHERE, NOWHERE)
         self.player.set(self.pointer, np.asarray([here], np.float32))
         if self.pointer_from is not None:
@@ -134,11 +145,29 @@ class Scene:
         """Rewrite what the file holds, but keep what the user set."""
         if self.player is None:
             return
+        furniture = {name: self.player.get(name) for name in self._furniture()}
         self.player.reset()
+        for name, value in furniture.items():
+            self.player.set(name, value)
         self.editor.touch_all()
+        self._pushes = 0
         self.clock.restart()
         self.not_finite = False
         self.resets += 1
+
+    def _furniture(self) -> list[str]:
+        """Return the arrays that only the user writes and the editor does not hold: walls, sources."""
+        manifest = self.capture.manifest
+        pointers = (self.pointer, self.pointer_from)
+        return [
+            entry.name
+            for entry in (manifest.parameters if manifest is not None else ())
+            if entry.role == "input"
+            and not entry.editable
+            and entry.name not in pointers
+            and self.player is not None
+            and entry.name in self.player.parameters
+        ]
 
     def height_at(self, cell: tuple[float, float]) -> float | None:
         """Return the height of a cell in m where reading it costs nothing: on the CPU."""

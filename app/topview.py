@@ -15,6 +15,7 @@ from replay.errors import UsageError
 
 NAN_COLOUR = (255, 0, 255)
 MARGIN_COLOUR = (14, 18, 26)
+WALL_COLOUR = (92, 84, 74)
 
 _DEEP = np.array([0.004, 0.024, 0.085], np.float32)
 _WATER = np.array([0.008, 0.150, 0.300], np.float32)
@@ -86,7 +87,10 @@ def _shade(level: np.ndarray, slope_x: np.ndarray, slope_y: np.ndarray, curve: n
 
 
 def render_topview(
-    heights: npt.ArrayLike, size: tuple[int, int] = (960, 960), dx: float = 0.1
+    heights: npt.ArrayLike,
+    size: tuple[int, int] = (960, 960),
+    dx: float = 0.1,
+    walls: npt.ArrayLike | None = None,
 ) -> npt.NDArray[np.uint8]:
     """Render a height field from above, row 0 at the top, column 0 at the left.
 
@@ -98,6 +102,7 @@ def render_topview(
         heights: (rows, columns) heights in m.
         size: width and height of the picture in pixels.
         dx: width of a cell in m.
+        walls: (rows, columns), not 0 where a cell is wall; None for water everywhere.
 
     Returns:
         (height, width, 3) colours, sRGB.
@@ -143,6 +148,10 @@ def render_topview(
             (width, height), Image.Resampling.BOX if width < field.shape[1] else Image.Resampling.NEAREST
         )
         water[np.asarray(coverage) > 0] = NAN_COLOUR
+    if walls is not None and np.any(walls):
+        cells = Image.fromarray(np.asarray(walls, bool).astype(np.float32))
+        share = np.asarray(cells.resize((width, height), Image.Resampling.BOX), np.float32)[..., None]
+        water = np.rint(water * (1.0 - share) + np.array(WALL_COLOUR) * share).astype(np.uint8)
 
     picture = np.empty((size[1], size[0], 3), np.uint8)
     picture[:] = MARGIN_COLOUR

@@ -91,6 +91,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", nargs="?", type=Path, metavar="PATH", help="a .wrp to open; default: the wave demo"
     )
+    parser.add_argument(
+        "--scene", metavar="NAME|FILE", help="a scene of the ripple tank: its name, or a .toml file"
+    )
     parser.add_argument("--graph", type=Path, metavar="PATH", help="the same as PATH")
     parser.add_argument(
         "--device", default="auto", metavar="D", help="auto, cpu, cuda or cuda:N (default: auto)"
@@ -147,6 +150,15 @@ def run(args: argparse.Namespace) -> int:
     if args.path and args.graph and args.path != args.graph:
         raise UsageError(f"two captures given, {args.path} and --graph {args.graph}", remedy="give one")
     path = args.path or args.graph
+    basin = None
+    if args.scene is not None:
+        if path is not None or args.smoke:
+            raise UsageError(
+                "--scene records its own capture", remedy="leave the path, --graph and --smoke out"
+            )
+        from app.basin.scenes import find_scene
+
+        basin = find_scene(args.scene)
     if args.smoke:
         if args.record_session is not None:
             raise UsageError("--record-session has no use with --smoke", remedy="use --headless")
@@ -156,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
     if args.headless:
         from app.headless import run_headless
 
-        return run_headless(path, args)
+        return run_headless(path, args, basin)
     if args.screenshot or args.ui or args.top_view:
         raise UsageError("--screenshot, --ui and --top-view need --headless", remedy="add --headless")
     from app.window import load_libraries
@@ -174,4 +186,5 @@ def run(args: argparse.Namespace) -> int:
         trust=args.trust,
         params=dict(args.param),
         record=args.record_session,
+        basin=basin,
     )

@@ -86,9 +86,10 @@ PREPARE = (
         row[3] = cycles;
         row[4] = source_phase.data[k];
     }
+    const union { unsigned bits; float number; } nothing = {0x7fc00000u};
     for (int n = tid; n < substeps * PROBES; n += threads) {
         const auto& at = probe_pos.data[n % PROBES];
-        if (cell_of(at[0], at[1]) < 0) probe_out.data[n] = __builtin_nanf("");
+        if (cell_of(at[0], at[1]) < 0) probe_out.data[n] = nothing.number;
     }
 
 #if defined(__CUDA_ARCH__)
@@ -253,8 +254,6 @@ SOLVE = (
     + _OUTFLOW
     + """
 #if defined(__CUDA_ARCH__)
-    const int threads = width * height;
-    const int tid = blockIdx.x * blockDim.x + threadIdx.x;
 """
     + _DRIVE
     + """

@@ -1,0 +1,1 @@
+"""What a basin is furnished with: shapes for its maps, and scenes that a file describes."""
