@@ -17,6 +17,7 @@ import imgui_bundle
 from app import theme
 from app.gl_platform import imgui
 from app.settings import write_text
+from app.view.overlay import Overlay
 from app.window import (
     Button,
     Event,
@@ -86,6 +87,10 @@ class Gui:
         self._next_build = 0.0
         self._last_build: float | None = None
         self._built = False
+        self._builds = 0
+        self._is_drawn = self._repeats = False
+        self._overlay: Overlay | None = None
+        self._kept_of: tuple[int, tuple[int, int]] | None = None
 
     def restyle(self) -> None:
         """Take over a changed theme or scale."""
@@ -131,16 +136,40 @@ class Gui:
             panels()
         finally:
             imgui.render()
-            self._built = True
+            self._built, self._is_drawn = True, False
+            self._builds += 1
         if imgui.get_io().want_save_ini_settings:
             imgui.get_io().want_save_ini_settings = False
             self._save_layout()
         return True
 
     def draw(self) -> None:
-        """Draw the panels as they were built last into the framebuffer that is bound."""
-        if self._built:
+        """Draw the panels as they were built last over the window's framebuffer.
+
+        Where a build is shown more than once, it is drawn into a picture of its own, which is then laid over
+        one frame after the other; a build that is shown once goes into the window directly.
+        """
+        if not self._built:
+            return
+        window = self._window
+        size = window.framebuffer_size
+        fresh, self._is_drawn = not self._is_drawn, True
+        if fresh:
+            repeats, self._repeats = self._repeats, False
+        else:
+            repeats = self._repeats = True
+        if not repeats:
+            window.bind()
             backends.opengl3_render_draw_data(imgui.get_draw_data())
+            return
+        if self._overlay is None:
+            self._overlay = Overlay()
+        if self._kept_of != (self._builds, size):
+            self._kept_of = (self._builds, size)
+            self._overlay.begin(size)
+            backends.opengl3_render_draw_data(imgui.get_draw_data())
+        window.bind()
+        self._overlay.blend()
 
     @property
     def takes_keys(self) -> bool:
@@ -153,6 +182,9 @@ class Gui:
             return
         if self._built:
             self._save_layout()
+        if self._overlay is not None:
+            self._overlay.close()
+            self._overlay = None
         backends.opengl3_shutdown()
         if self._native:
             backends.glfw_shutdown()

@@ -114,16 +114,19 @@ class Window(abc.ABC):
         gl_renderer, gl_vendor, gl_version: what OpenGL says about itself.
         software: whether the renderer runs on the processor.
         headless: whether nobody can see it.
+        threaded_swap: whether `swap` hands the picture to a thread that shows it.
     """
 
     kind: str = ""
     headless: bool = False
+    threaded_swap: bool = False
 
     def __init__(self) -> None:
         self.handle: Any = None
         self.gl_renderer = self.gl_vendor = self.gl_version = ""
         self.software = False
         self._events: list[Event] = []
+        self._swaps = 0
         self._closed = False
 
     @property
@@ -144,7 +147,7 @@ class Window(abc.ABC):
     @property
     @abc.abstractmethod
     def framebuffer(self) -> int:
-        """The framebuffer object to draw into: bind it before drawing. 0 on a display."""
+        """The framebuffer object to draw into: bind it before drawing. 0 for that of a window on a display."""
 
     @property
     @abc.abstractmethod
@@ -161,7 +164,19 @@ class Window(abc.ABC):
 
     @abc.abstractmethod
     def swap(self) -> None:
-        """Show what was drawn; waits for the display if vsync is on."""
+        """Show what was drawn; waits for the display if vsync is on.
+
+        With `threaded_swap` it waits only for room: two pictures may be on their way, with vsync one.
+        `framebuffer` is another one afterwards, with whatever was in it.
+        """
+
+    @property
+    def swaps(self) -> int:
+        """How many pictures have been shown, as far as is known without waiting."""
+        return self._swaps
+
+    def finish(self) -> None:
+        """Wait until all pictures are shown that `swap` was called for."""
 
     @abc.abstractmethod
     def set_title(self, title: str) -> None:

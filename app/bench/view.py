@@ -2,7 +2,8 @@
 
 Every frame is what the window does in a free run: one launch, one transfer, one picture. The stages are the
 host's time, which waits where the GPU is behind; the passes are the GPU's own time between two time stamps.
-A display is used if there is one, without waiting for it; else the picture is drawn and not shown.
+A display is used if there is one, without waiting for it, and every frame that counts has been swapped; else
+the picture is drawn and not shown.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from app.bench.parts import Measurement, Part, Plan, Timed, compare, time_rounds
+from replay.errors import DisplayError
 
 if TYPE_CHECKING:
     from app.state import App
@@ -59,7 +61,11 @@ class ViewPart(Part):
         load_libraries(headless=not display)
         measured: list[Measurement] = []
         with open_window(SIZE, "Ripplescope bench", headless=not display, vsync=False) as window:
-            self._notes |= {"OpenGL": f"{window.gl_version} on {window.gl_renderer}", "window": window.kind}
+            swap = "swaps in a thread" if window.threaded_swap else "swaps in the loop"
+            self._notes |= {
+                "OpenGL": f"{window.gl_version} on {window.gl_renderer}",
+                "window": f"{window.kind}, {swap}",
+            }
             for side in plan.grids:
                 plan.say(f"{self.name} {side}x{side} on {window.gl_renderer}")
                 with _running(window, self._record(side, plan), plan.device) as (app, frames):
@@ -149,6 +155,9 @@ class Frames:
         app = self._app
         assert app.scene is not None and app.scene.grid is not None and app.scene.player is not None
         grid = app.scene.grid
+        window = app.window
+        window.finish()
+        shown = window.swaps
         for _ in range(count):
             self._count += 1
             if self._count % _PUSH_EVERY == 0:
@@ -157,7 +166,10 @@ class Frames:
                 app.push.release()
             run_frame(app, gui, desk, time.perf_counter)
         app.scene.player.synchronize()
+        window.finish()
         GL.glFinish()
+        if window.swaps - shown != count:
+            raise DisplayError(f"{window.swaps - shown} of {count} frames were shown")
 
 
 class PassTimer:

@@ -72,6 +72,7 @@ class EglWindow(Window):
 
     def swap(self) -> None:
         """Nothing to show: what was drawn stays in the framebuffer object."""
+        self._swaps += 1
 
     def set_title(self, title: str) -> None:
         self.title = title

@@ -25,6 +25,7 @@ from app.window import (
     Scrolled,
     Window,
 )
+from app.windows.presenter import Presenter
 from replay.errors import DisplayError
 
 _SIGNS = {
@@ -32,6 +33,7 @@ _SIGNS = {
     "'": "apostrophe", "-": "minus", "=": "equal", "+": "plus", "[": "left_bracket", "]": "right_bracket",
     "`": "grave_accent", "#": "hash", "<": "less",
 }  # fmt: skip
+_THREAD_VARIABLE = "RIPPLESCOPE_THREADED_SWAP"
 _BUTTONS = {
     glfw.MOUSE_BUTTON_LEFT: Button.LEFT,
     glfw.MOUSE_BUTTON_RIGHT: Button.RIGHT,
@@ -92,6 +94,7 @@ class GlfwWindow(Window):
         title: the title.
         vsync: wait for the display in `swap`.
         null_platform: without display, context by EGL, drawing into a framebuffer object.
+        threaded_swap: swap in a thread of its own; None decides by what OpenGL runs on.
 
     Raises:
         DisplayError: no display, no window or no OpenGL 3.3.
@@ -100,12 +103,20 @@ class GlfwWindow(Window):
     _open = 0
 
     def __init__(
-        self, size: tuple[int, int], title: str, *, vsync: bool = True, null_platform: bool = False
+        self,
+        size: tuple[int, int],
+        title: str,
+        *,
+        vsync: bool = True,
+        null_platform: bool = False,
+        threaded_swap: bool | None = None,
     ) -> None:
         super().__init__()
         self.kind = "null" if null_platform else "glfw"
         self.headless = null_platform
         self._target: Framebuffer | None = None
+        self._presenter: Presenter | None = None
+        self._drawing: Any = None
         self._placement: tuple[int, int, int, int] | None = None
         self._initialize(null_platform)
         self._context_before = glfw.get_current_context()
@@ -115,13 +126,16 @@ class GlfwWindow(Window):
             self._read_gl_strings()
             if null_platform:
                 self._target = Framebuffer(*size, depth=False)
+            elif self._wants_thread(threaded_swap):
+                self._begin_thread(vsync)
         except Exception:
             if not GlfwWindow._open:
                 glfw.terminate()
             raise
         GlfwWindow._open += 1
         self._measure()
-        self.set_vsync(vsync and not null_platform)
+        if not null_platform:
+            self.set_vsync(vsync)
         self._install_callbacks()
 
     @staticmethod
@@ -169,6 +183,26 @@ class GlfwWindow(Window):
             )
         return handle
 
+    def _wants_thread(self, wanted: bool | None) -> bool:
+        """Where a driver lets a hidden window draw at full speed, and drawing leaves the processor idle."""
+        if wanted is None and _THREAD_VARIABLE in os.environ:
+            wanted = os.environ[_THREAD_VARIABLE] not in ("", "0")
+        if wanted is not None or self.software or not hasattr(glfw, "get_platform"):
+            return bool(wanted)
+        return glfw.get_platform() in (glfw.PLATFORM_X11, glfw.PLATFORM_WIN32)
+
+    def _begin_thread(self, vsync: bool) -> None:
+        """Draw with the context of a hidden window from now on; stay with the visible one if there is none."""
+        glfw.window_hint(glfw.VISIBLE, False)
+        hidden = glfw.create_window(16, 16, "Ripplescope drawing", None, self.handle)
+        glfw.window_hint(glfw.VISIBLE, True)
+        if not hidden:
+            return
+        self._drawing = hidden
+        glfw.make_context_current(hidden)
+        self._presenter = Presenter(self.handle, glfw.get_framebuffer_size(self.handle), vsync=vsync)
+        self.threaded_swap = True
+
     def _install_callbacks(self) -> None:
         handle, events = self.handle, self.post
 
@@ -204,6 +238,8 @@ class GlfwWindow(Window):
         self._framebuffer_size = glfw.get_framebuffer_size(self.handle)
         scale = 1.0 if self.headless else float(glfw.get_window_content_scale(self.handle)[0])
         self._scale = scale or 1.0
+        if self._presenter:
+            self._presenter.fit(self._framebuffer_size)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -219,6 +255,8 @@ class GlfwWindow(Window):
 
     @property
     def framebuffer(self) -> int:
+        if self._presenter:
+            return self._presenter.target.name
         return self._target.name if self._target else 0
 
     @property
@@ -236,14 +274,30 @@ class GlfwWindow(Window):
 
     def swap(self) -> None:
         # The null platform has no surface to show: what was drawn stays in the framebuffer object.
+        if self._presenter:
+            if min(self._framebuffer_size) > 0:
+                self._presenter.present()
+            return
         if not self._target:
             glfw.swap_buffers(self.handle)
+        self._swaps += 1
+
+    @property
+    def swaps(self) -> int:
+        return self._presenter.shown if self._presenter else self._swaps
+
+    def finish(self) -> None:
+        if self._presenter:
+            self._presenter.finish()
 
     def set_title(self, title: str) -> None:
         glfw.set_window_title(self.handle, title)
 
     def set_vsync(self, enabled: bool) -> None:
-        glfw.swap_interval(1 if enabled else 0)
+        if self._presenter:
+            self._presenter.set_vsync(enabled)
+        elif not self._target:
+            glfw.swap_interval(1 if enabled else 0)
 
     def toggle_full_screen(self) -> None:
         if self._placement is not None:
@@ -276,6 +330,11 @@ class GlfwWindow(Window):
     def _destroy(self) -> None:
         if self._target:
             self._target.close()
+        if self._presenter:
+            self._presenter.close()
+            self._presenter = None
+            glfw.make_context_current(None)
+            glfw.destroy_window(self._drawing)
         glfw.destroy_window(self.handle)
         GlfwWindow._open -= 1
         if not GlfwWindow._open:

@@ -206,6 +206,7 @@ def test_fifty_grid_changes_leave_nothing_behind_and_the_last_picture_is_right(
     sizes = [(128, 128), (64, 200), (301, 77), (256, 256), (33, 47)]
     paths = [frame_of(width=w, height=h, substeps=16, device="cuda") for w, h in sizes]
     app = App(gl, Settings(), device="cuda", config=None)
+    app.trust = True  # made here
     free = []
     try:
         for change in range(50):
@@ -240,6 +241,7 @@ with open_window((200, 150), "end", headless={nvidia_window.headless}, vsync=Fal
     from app.settings import Settings
     from app.state import App
     app = App(window, Settings(), device="cuda", config=None)
+    app.trust = True  # made here
     try:
         app.open(Path(sys.argv[1]))
         for _ in range(5):
