@@ -51,7 +51,9 @@ class FrameForm:
             _, typed = imgui.input_int(f"##{label}", getattr(self, key), 0, 0)
             setattr(self, key, typed)
             tooltip(f"{low} to {high}")
-        request = FrameRequest(self._width, self._height, self._substeps, scene.player.device)
+        manifest = scene.capture.manifest
+        basin = manifest.solver if manifest is not None and scene.furnishing is not None else ""
+        request = FrameRequest(self._width, self._height, self._substeps, scene.player.device, basin)
         same = (self._width, self._height, self._substeps) == (
             scene.grid.width,
             scene.grid.height,

@@ -19,7 +19,7 @@ from app.lab.lab import Lab
 from app.lab.selection import Kind
 from app.panels.graph_camera import GraphCamera
 from app.panels.graph_colors import ColorBy, colors_of, notes_of
-from app.panels.graph_draw import Painter
+from app.panels.graph_draw import Lines, Painter
 from app.panels.graph_menu import context_menu, toolbar
 from app.panels.graph_minimap import Minimap
 from app.panels.graph_parts import Drawing, Marks, Paint, faded, play
@@ -66,6 +66,8 @@ class GraphPanel:
         self._map = Minimap()
         self._on_map = False
         self._values = PillValues()
+        self._lines: Lines = {}
+        self._place: tuple[object, ...] = ()
         self._sweep: list[int] = []
 
     def draw(self, app: App, gui: Gui) -> None:
@@ -119,6 +121,7 @@ class GraphPanel:
         self._box_of_node[[box.node for box in boxes]] = np.arange(len(boxes))
         self._sweep = [index for index, box in enumerate(boxes) if not box.container][:500]
         self._drawn = self._painted = self._marked = ()
+        self._lines = {}
         return self.picture
 
     def box_of(self, event: int) -> int:
@@ -216,10 +219,12 @@ class GraphPanel:
             imgui.open_popup("menu")
         paint, marks = self._colored(lab, gui, picture), self._mark(lab, picture)
         camera = self.camera
-        key = (paint, marks, camera.zoom, camera.origin, corner, room, gui.scale)
+        place = (camera.zoom, camera.origin)
+        moving, self._place = place != self._place, place
+        key = (paint, marks, place, moving, corner, room, gui.scale)
         if key != self._drawn:
             self._drawn = key
-            self.drawing = Painter(picture, camera, corner, room, paint, marks, gui.scale).draw()
+            self.drawing = Painter(picture, camera, corner, room, paint, marks, gui.scale, self._lines).draw()
         draw = imgui.get_window_draw_list()
         draw.push_clip_rect(corner, (corner[0] + room[0], corner[1] + room[1]), True)
         play(draw, self.drawing)

@@ -13,7 +13,7 @@ import numpy as np
 
 from app.gl_platform import imgui
 from app.panels.graph_camera import GraphCamera
-from app.panels.graph_parts import Drawing, Marks, Paint, dashes_of, faded, text_width
+from app.panels.graph_parts import Drawing, Marks, Paint, dashes_of, faded, line_of, text_width
 from replay.graph.export import arrow_base
 from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Path, Picture
 from replay.graph.model import Provenance
@@ -23,8 +23,13 @@ MOST_BOXES = 350
 MOST_PATHS = 260
 _MOST_BLOCKS = 500
 _MOST_DASHED = 40
+_MOST_DASHED_MOVING = 16
 _DIM = 0x38
 _SMALLEST = 12.0
+
+
+Lines = dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]
+"""Points along strokes, by index of the path and of the stroke in it."""
 
 
 class Painter:
@@ -38,6 +43,8 @@ class Painter:
         paint: colours.
         marks: what is highlighted.
         scale: of the user interface.
+        lines: of dashed strokes, kept from one drawing of the same picture to the next.
+        moving: whether it is drawn anew with every frame, so that few lines are dashed.
     """
 
     def __init__(
@@ -49,12 +56,17 @@ class Painter:
         paint: Paint,
         marks: Marks,
         scale: float,
+        lines: Lines | None = None,
+        *,
+        moving: bool = False,
     ) -> None:
         self._picture, self._zoom = picture, camera.zoom
         self._left, self._top = corner[0] + camera.origin[0], corner[1] + camera.origin[1]
         self._seen = camera.seen(room)
         self._paint, self._marks, self._scale = paint, marks, scale
         self._line = max(1.2 * scale, 1.0)
+        self._lines = {} if lines is None else lines
+        self._most_dashed = _MOST_DASHED_MOVING if moving else _MOST_DASHED
         self.drawing = Drawing()
 
     def draw(self) -> Drawing:
@@ -73,7 +85,7 @@ class Painter:
                 for path in paths
                 if path not in chosen and self._picture.paths[path].provenance is Provenance.ASSUMED
             ]
-            dashes = self._zoom > 0.5 * self._scale and len(weak) + len(chosen) <= _MOST_DASHED
+            dashes = self._zoom > 0.5 * self._scale and len(weak) + len(chosen) <= self._most_dashed
             step = max(1, -(-len(paths) // MOST_PATHS))
             for index in paths[::step]:
                 if index not in chosen:
@@ -283,9 +295,9 @@ class Painter:
             width = self._line
         if path.provenance is Provenance.OBSERVED and lit:
             color = colors.good
-        for stroke in path.strokes:
+        for number, stroke in enumerate(path.strokes):
             if dashes and (path.provenance is Provenance.ASSUMED or not path.data):
-                self._dashes(stroke, color, width)
+                self._dashes((index, number), stroke, color, width)
             else:
                 self._curve(stroke, color, width)
         if self._zoom > 0.25 * self._scale:
@@ -313,9 +325,15 @@ class Painter:
                 )
             start = end
 
-    def _dashes(self, stroke: tuple[tuple[float, float], ...], color: int, width: float) -> None:
-        for one, two in dashes_of(stroke):
-            self._call("add_line", self._at(*one), self._at(*two), color, width)
+    def _dashes(
+        self, key: tuple[int, int], stroke: tuple[tuple[float, float], ...], color: int, width: float
+    ) -> None:
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = line_of(stroke)
+        unit = self._scale / self._zoom  # dashes are as long on the screen at any zoom
+        for x, y, to_x, to_y in dashes_of(line, 5 * unit, 4 * unit, self._seen):
+            self._call("add_line", self._at(x, y), self._at(to_x, to_y), color, width)
 
     def _ring(self, box: Box) -> None:
         start, end = self._at(box.x, box.y), self._at(box.x + box.width, box.y + box.height)

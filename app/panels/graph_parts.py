@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from app.gl_platform import imgui
 from app.theme import Packed
 from replay.graph.nodes import NodeKind
@@ -77,34 +79,35 @@ def faded(color: int, alpha: int) -> int:
     return color & 0xFFFFFF | alpha << 24
 
 
+def line_of(stroke: tuple[tuple[float, float], ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return points along a stroke of a path, (n, 2), and how far each is from its start, (n,)."""
+    points = np.array(list(samples(stroke, 6)))
+    return points, np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))))
+
+
 def dashes_of(
-    stroke: tuple[tuple[float, float], ...], on: float = 5.0, off: float = 3.5
-) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """Return the dashes of a line as pairs of points, in picture units."""
-    found, room, drawing = [], on, True
-    before: tuple[float, float] | None = None
-    for point in samples(stroke, 6):
-        if before is None:
-            before = point
-            continue
-        dx, dy = point[0] - before[0], point[1] - before[1]
-        length = (dx * dx + dy * dy) ** 0.5
-        done = 0.0
-        while length - done > 1e-9:
-            step = min(room, length - done)
-            if drawing:
-                found.append(
-                    (
-                        (before[0] + dx * done / length, before[1] + dy * done / length),
-                        (before[0] + dx * (done + step) / length, before[1] + dy * (done + step) / length),
-                    )
-                )
-            done += step
-            room -= step
-            if room <= 1e-9:
-                drawing = not drawing
-                room = on if drawing else off
-        before = point
+    line: tuple[np.ndarray, np.ndarray],
+    on: float = 5.0,
+    off: float = 3.5,
+    seen: tuple[float, float, float, float] | None = None,
+) -> list[list[float]]:
+    """Return the dashes of a line, each as x and y of its start and of its end.
+
+    Args:
+        line: as `line_of` returns it.
+        on, off: length of a dash and of a gap.
+        seen: left, top, right, bottom of what is shown; dashes outside of it are left out.
+    """
+    points, along = line
+    starts = np.arange(0.0, along[-1], on + off)
+    ends = np.minimum(starts + on, along[-1])
+    places = [np.interp(at, along, points[:, axis]) for at in (starts, ends) for axis in (0, 1)]
+    dashes = np.column_stack(places)
+    if seen is not None:
+        low, high = np.minimum(dashes[:, :2], dashes[:, 2:]), np.maximum(dashes[:, :2], dashes[:, 2:])
+        inside = (low <= (seen[2], seen[3])).all(axis=1) & (high >= (seen[0], seen[1])).all(axis=1)
+        dashes = dashes[inside]
+    found: list[list[float]] = dashes.tolist()
     return found
 
 

@@ -16,6 +16,7 @@ from app.lab.selection import Kind
 from app.opening import Answer
 from app.panels.graph_draw import MOST_BOXES, MOST_PATHS
 from app.panels.graph_find import Sort, choose, find
+from app.panels.graph_parts import dashes_of, line_of
 from app.scene import open_scene
 from app.trust import remember_recorded
 from app.window import Button, KeyPressed, Modifiers, PointerButton, PointerMoved
@@ -435,6 +436,14 @@ def test_ten_thousand_operations_draw_a_bounded_picture(long_path):
             assert boxes <= MOST_BOXES and blocks <= 500
             assert calls < 10 * MOST_BOXES + 12 * MOST_PATHS
         assert rig.app.log.text() == ""
+
+
+def test_dashes_cover_a_line_and_stop_where_nothing_is_seen():
+    line = line_of(((0.0, 0.0), (30.0, 0.0), (60.0, 0.0), (90.0, 0.0)))
+    dashes = dashes_of(line, 6.0, 4.0)
+    assert [dash[0] for dash in dashes] == pytest.approx([0, 10, 20, 30, 40, 50, 60, 70, 80])
+    assert all(dash[2] - dash[0] == pytest.approx(6.0) for dash in dashes)
+    assert len(dashes_of(line, 6.0, 4.0, (25.0, -1.0, 45.0, 1.0))) == 3
 
 
 # Contents
