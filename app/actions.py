@@ -129,13 +129,20 @@ def _next_preset(app: App) -> None:
 
 
 def _undo(app: App) -> None:
+    _end_stroke(app)
     if app.scene is not None and not app.scene.editor.undo():
         app.notice = "nothing to undo"
 
 
 def _redo(app: App) -> None:
+    _end_stroke(app)
     if app.scene is not None and not app.scene.editor.redo():
         app.notice = "nothing to redo"
+
+
+def _end_stroke(app: App) -> None:
+    if app.scene is not None and app.scene.furnishing is not None:
+        app.scene.furnishing.settle()
 
 
 def _toggle_panels(app: App) -> None:

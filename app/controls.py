@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from app.actions import perform
+from app.basin.tools import BRUSHES, Tool
 from app.bindings import Action, action_for
 from app.state import App
+from app.touch import Cell
 from app.view.picking import pick_cell
 from app.window import (
     Button,
@@ -46,11 +48,12 @@ def handle_events(app: App, events: Iterable[Event], *, typing: bool) -> None:
             if event.pressed and not typing:
                 _press_key(app, event)
         elif isinstance(event, PointerMoved):
-            if app.push.pressed:
-                app.push.move(cell_under(app, (event.x, event.y)))
+            hand = Hand(app)
+            if hand.pressed:
+                hand.move(cell_under(app, (event.x, event.y)))
         elif isinstance(event, PointerButton):
             if event.button is Button.LEFT and not event.pressed:
-                app.push.release()
+                Hand(app).release()
         elif isinstance(event, FilesDropped):
             for path in event.paths[:1]:
                 app.later(lambda path=path: app.open(Path(path)))
@@ -60,15 +63,15 @@ def handle_events(app: App, events: Iterable[Event], *, typing: bool) -> None:
 
 def handle_canvas(app: App) -> None:
     """Do what the gestures on the water ask for, as the panels noted them."""
-    canvas, camera = app.canvas, app.camera
+    canvas, camera, hand = app.canvas, app.camera, Hand(app)
     clicks, canvas.clicks = canvas.clicks, []
     for where in clicks:
-        app.push.press(cell_under(app, where))
-        app.push.move(cell_under(app, canvas.pointer))
+        hand.press(cell_under(app, where))
+        hand.move(cell_under(app, canvas.pointer))
         if not canvas.down[0]:
-            app.push.release()
-    if app.push.pressed and not canvas.down[0]:
-        app.push.release()
+            hand.release()
+    if hand.pressed and not canvas.down[0]:
+        hand.release()
     (dx, dy), canvas.moved = canvas.moved, (0.0, 0.0)
     wheel, canvas.wheel = canvas.wheel, 0.0
     viewport = water_viewport(app)
@@ -83,10 +86,53 @@ def handle_canvas(app: App) -> None:
             camera.orbit(-dx * ORBIT_SPEED, dy * ORBIT_SPEED)
     if wheel:
         camera.zoom_toward(app.window.to_framebuffer(*canvas.pointer), viewport, ZOOM_STEP**wheel)
-    if not app.push.pressed:
-        app.push.move(cell_under(app, canvas.pointer) if canvas.hovered else None)
+    if not hand.pressed:
+        cell = cell_under(app, canvas.pointer) if canvas.hovered else None
+        hand.move(cell)
+        app.push.cell = cell  # shown in the status bar whatever the hand holds
     elif dx or dy or wheel:
-        app.push.move(cell_under(app, canvas.pointer))
+        hand.move(cell_under(app, canvas.pointer))
+
+
+class Hand:
+    """What the left button does on the water: it pushes, or uses the tool that is held."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._tool = app.tools.tool is not Tool.PUSH
+        self._furnishing = app.scene.furnishing if app.scene is not None else None
+
+    @property
+    def pressed(self) -> bool:
+        """Whether it is down on the water."""
+        return self._app.tools.pressed if self._tool else self._app.push.pressed
+
+    def press(self, cell: Cell | None) -> None:
+        """Go down on a cell, or beside the tank."""
+        if not self._tool:
+            self._app.push.press(cell)
+        else:
+            tools, grid = self._app.tools, self._app.scene.grid if self._app.scene is not None else None
+            if grid is not None:
+                tools.reach = max(2.0, max(grid.width, grid.height) / 45)
+            tools.press(self._furnishing, cell)
+            if tools.full:
+                tools.full = False
+                self._app.notice = "all 16 are in use: take one away first"
+
+    def move(self, cell: Cell | None) -> None:
+        """Be over a cell, or beside the tank."""
+        if self._tool:
+            self._app.tools.move(self._furnishing, cell)
+        else:
+            self._app.push.move(cell)
+
+    def release(self) -> None:
+        """Go up."""
+        if self._tool:
+            self._app.tools.release(self._furnishing)
+        else:
+            self._app.push.release()
 
 
 def water_viewport(app: App) -> Viewport:
@@ -103,6 +149,22 @@ def cell_under(app: App, where: tuple[float, float]) -> tuple[float, float] | No
         return None
     cursor = app.window.to_framebuffer(*where)
     return pick_cell(app.camera, cursor, water_viewport(app), app.scene.grid)
+
+
+def mark_pointer(app: App) -> Cell | None:
+    """Give the mark under the pointer the size of what is in the hand; return where it shows, if it does."""
+    if app.water is None or app.scene is None:
+        return None
+    tools = app.tools
+    if tools.tool is Tool.PUSH:
+        radius = app.scene.editor.values.get("radius")
+        if radius is not None:
+            app.water.options.marker_radius = float(radius[0])
+        return app.push.cell
+    if tools.tool not in BRUSHES or app.scene.furnishing is None:
+        return None
+    app.water.options.marker_radius = max(tools.brush, 0.7)
+    return tools.here if tools.pressed else app.push.cell
 
 
 def _press_key(app: App, event: KeyPressed) -> None:

@@ -7,7 +7,7 @@ Values outside a parameter's range or beyond the scheme's stability limit cannot
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,14 @@ class Change:
 
     before: Mapping[str, Value]
     after: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step that undo takes back, of something that is not a parameter of the editor."""
+
+    undo: Callable[[], None]
+    redo: Callable[[], None]
 
 
 class ParameterEditor:
@@ -61,8 +69,8 @@ class ParameterEditor:
         self.revision = 0
         self._stability = stability if stability is not None and self._has_all(stability) else None
         self._dirty: set[str] = set()
-        self._undo: list[Change] = []
-        self._redo: list[Change] = []
+        self._undo: list[Change | Step] = []
+        self._redo: list[Change | Step] = []
         self._held: dict[str, Value] = {}
         self._limits: dict[str, tuple[float | None, float | None]] = {}
 
@@ -127,9 +135,17 @@ class ParameterEditor:
         before = {name: value for name, value in self._held.items() if self.values[name] != value}
         self._held.clear()
         if before:
-            self._undo.append(Change(before, {name: self.values[name] for name in before}))
-            del self._undo[:-MAX_UNDO]
-            self._redo.clear()
+            self._add(Change(before, {name: self.values[name] for name in before}))
+
+    def record(self, step: Step) -> None:
+        """Take a step of something else into the same order of undo and redo."""
+        self.settle()
+        self._add(step)
+
+    def _add(self, change: Change | Step) -> None:
+        self._undo.append(change)
+        del self._undo[:-MAX_UNDO]
+        self._redo.clear()
 
     def apply(self, values: Mapping[str, float | Value]) -> list[str]:
         """Set several values as one step; return a message for each that could not be set as asked.
@@ -173,6 +189,9 @@ class ParameterEditor:
             return False
         change = self._undo.pop()
         self._redo.append(change)
+        if isinstance(change, Step):
+            change.undo()
+            return True
         for name, value in change.before.items():
             self._put(name, value)
         return True
@@ -184,6 +203,9 @@ class ParameterEditor:
             return False
         change = self._redo.pop()
         self._undo.append(change)
+        if isinstance(change, Step):
+            change.redo()
+            return True
         for name, value in change.after.items():
             self._put(name, value)
         return True

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.applog import Level, LogHandler
-from app.controls import handle_canvas, handle_events, water_viewport
+from app.controls import handle_canvas, handle_events, mark_pointer, water_viewport
 from app.gl_platform import GL
 from app.headless import plan_pushes, set_parameters
 from app.settings import Settings, config_folder, load_settings
@@ -193,7 +193,7 @@ def handle_input(app: App, gui: Gui | None, events: list[Event]) -> None:
 def upload(app: App) -> None:
     """Give the player the values that the user changed."""
     if app.scene is not None and app.scene.player is not None and not _is_busy(app):
-        app.scene.editor.upload(app.scene.player)
+        app.scene.upload()
         if app.lab is not None:
             app.lab.frame.refresh()
 
@@ -272,15 +272,14 @@ def draw_water(app: App, gui: Gui | None) -> None:
     GL.glClear(GL.GL_COLOR_BUFFER_BIT)
     if app.water is None or app.transfer is None or app.scene is None:
         return
-    radius = app.scene.editor.values.get("radius")
-    if radius is not None:
-        app.water.options.marker_radius = float(radius[0])
+    marker = mark_pointer(app)
+    app.water.furnish(app.scene.furnishing)
     if gui is not None:
         app.water.options.deck = gui.palette.deck
     looking = app.lab is not None and app.lab.frame.looking and app.inside is not None
     texture = app.inside.texture if looking else app.transfer.texture
     into = app.window.framebuffer, app.window.framebuffer_size
-    app.water.draw(texture, app.camera, water_viewport(app), app.push.cell, into)
+    app.water.draw(texture, app.camera, water_viewport(app), marker, into)
     if not looking:
         stop_if_not_finite(app)
 

@@ -22,12 +22,16 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class FrameRequest:
-    """The frame that is asked for: cells, substeps a frame, and the device to record for."""
+    """The frame that is asked for: cells, substeps a frame, the device to record for, and the solver.
+
+    Without a solver the command's default is taken.
+    """
 
     width: int
     height: int
     substeps: int
     device: str
+    solver: str = ""
 
     def __str__(self) -> str:
         return f"{self.width}×{self.height}, {self.substeps} substeps"
@@ -46,7 +50,7 @@ class Recapture:
 
     def __init__(self, request: FrameRequest, folder: Path) -> None:
         self.request = request
-        frame = f"{request.width}x{request.height}x{request.substeps}"
+        frame = f"{request.width}x{request.height}x{request.substeps}{request.solver}"
         self.output = folder / f"panel-{frame}-{request.device.replace(':', '-')}.wrp"
         self.started = time.monotonic()
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
@@ -59,6 +63,7 @@ class Recapture:
                     "--width", str(request.width), "--height", str(request.height),
                     "--substeps", str(request.substeps), "--device", request.device,
                     "--output", str(self.output),
+                    *(("--solver", request.solver) if request.solver else ()),
                 ],
                 stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT, cwd=folder,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},

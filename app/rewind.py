@@ -21,6 +21,8 @@ def rewind(app: App, position: int) -> None:
     if not moved:
         return
     scene.editor.read(scene.player)
+    if scene.furnishing is not None:
+        scene.furnishing.read(scene.player)
     scene.clock.simulated = max(0.0, scene.clock.simulated + moved * scene.clock.step)
     if scene.not_finite:
         scene.not_finite = False

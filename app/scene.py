@@ -25,6 +25,7 @@ from replay.parameters import ParameterSpec
 from replay.players.base import Player
 
 if TYPE_CHECKING:
+    from app.basin.furnishing import Furnishing
     from app.basin.scenes import Rain
 
 DEFAULT_FRAME_RATE = 60.0
@@ -52,6 +53,7 @@ class Scene:
         not_finite: whether the heights are known to hold a NaN or an infinity.
         resets: how often the water was reset.
         rain: drops that fall where nobody pushes, None for none.
+        furnishing: walls, depth, sources and probes, None where the capture is no basin.
     """
 
     capture: Capture
@@ -69,6 +71,7 @@ class Scene:
     blocked: str = ""
     watched: tuple[str, ...] = ()
     rain: Rain | None = None
+    furnishing: Furnishing | None = None
     _pushes: int = 0
 
     @classmethod
@@ -90,6 +93,9 @@ class Scene:
     @classmethod
     def of_player(cls, player: Player) -> Scene:
         """Return the scene of a loaded capture; owns the player from then on."""
+        from app.basin.furnishing import Furnishing
+
+        editor = ParameterEditor.of_player(player)
         capture = player.capture
         manifest = capture.manifest
         heights, dx, pointer, rate = _find_heights(player.parameters), 0.1, "mouse_pos", DEFAULT_FRAME_RATE
@@ -107,10 +113,11 @@ class Scene:
             heights=heights if grid is not None else None,
             pointer=_if_place(player.parameters, pointer),
             pointer_from=_if_place(player.parameters, "pointer_from"),
-            editor=ParameterEditor.of_player(player),
+            editor=editor,
             clock=SimulationClock(1.0 / rate),
             stamp=file_stamp(capture.path),
             watched=_watched(player, heights if grid is not None else None),
+            furnishing=Furnishing.of_player(player, editor.record) if grid is not None else None,
         )
 
     @property
@@ -140,6 +147,21 @@ class Scene:
         self.player.set(self.pointer, np.asarray([here], np.float32))
         if self.pointer_from is not None:
             self.player.set(self.pointer_from, np.asarray([before], np.float32))
+
+    def upload(self) -> None:
+        """Give the player what the user changed."""
+        if self.player is not None:
+            self.editor.upload(self.player)
+            if self.furnishing is not None:
+                self.furnishing.upload(self.player)
+
+    def adopt(self, old: Scene) -> list[str]:
+        """Take over what the user set in the scene before; return what could not be set as it was."""
+        self.clock.speed, self.clock.paused = old.clock.speed, old.clock.paused
+        if self.furnishing is not None and old.furnishing is not None:
+            self.furnishing.adopt(old.furnishing)
+            self.rain = old.rain
+        return self.editor.adopt(old.editor)
 
     def reset_water(self) -> None:
         """Rewrite what the file holds, but keep what the user set."""

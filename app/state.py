@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from app.applog import AppLog, Level
+from app.basin.tools import ToolBox
 from app.lab.lab import Lab
 from app.opening import Answer, TrustQuestion, load, open_path
 from app.presets import Preset, load_presets
@@ -80,6 +81,7 @@ class App:
         asks: whether the window can ask; else such a capture is refused.
         question: a capture that waits for the answer.
         free_run: one launch a frame without a look at the clock; `set_free_run` changes it.
+        tools: what the left button does on the water.
         message: the text of the error popup, empty for none.
         notice: a short text in the status bar.
         focused: the parameter whose widget is to be shown next, empty for none.
@@ -99,6 +101,7 @@ class App:
         self.camera = OrbitCamera()
         self.canvas = Canvas(rect=(0.0, 0.0, *map(float, window.size)))
         self.push = PushPath()
+        self.tools = ToolBox()
         self.scene: Scene | None = None
         self.water: WaterView | None = None
         self.transfer: HeightTransfer | None = None
@@ -124,6 +127,7 @@ class App:
         self.frame = 0
         self.resets_seen = 0
         self.recapture: Recapture | None = None
+        self._furnish: Callable[[], None] | None = None
         self.presets: list[Preset] = []
         self.preset: str = ""
         self._later: list[Callable[[], None]] = []
@@ -274,9 +278,8 @@ class App:
                 raise
         old, old_water = self.scene, self.water
         if old is not None and keep_view:
-            for message in scene.editor.adopt(old.editor):
+            for message in scene.adopt(old):
                 self.log.add(message, Level.WARNING)
-            scene.clock.speed, scene.clock.paused = old.clock.speed, old.clock.paused
         scene.clock.free_run = self.free_run
         if water is not None and old_water is not None:
             water.options = old_water.options
@@ -314,12 +317,12 @@ class App:
 
     # A new capture
 
-    def start_recapture(self, request: FrameRequest) -> None:
-        """Begin to capture another frame; `poll_recapture` shows it when it is there."""
+    def start_recapture(self, request: FrameRequest, then: Callable[[], None] | None = None) -> None:
+        """Begin to capture another frame; `poll_recapture` shows it when it is there, and does `then`."""
         from app.cache import cache_folder
 
         if self.recapture is None:
-            self.recapture = Recapture(request, cache_folder())
+            self.recapture, self._furnish = Recapture(request, cache_folder()), then
             self.tell(f"capturing {request}")
 
     def poll_recapture(self) -> None:
@@ -334,6 +337,8 @@ class App:
         if path is not None:
             self.recapture = None
             self.open(path, keep_view=True)
+            if self._furnish is not None:
+                self._furnish()
 
     # Presets and settings
 

@@ -1,6 +1,13 @@
 // The pool under and around the water: tiles, light on them, and what a ray inside the water meets.
 
 uniform sampler2D caustics_map;
+uniform sampler2D basin_map;  // wall, and depth as a share of the deepest
+
+const vec3 SAND = vec3(0.80, 0.70, 0.50);
+
+float depth_at(vec2 place) {
+    return texture(basin_map, place / (2.0 * tank.xy) + 0.5).g;
+}
 
 // How much of a joint a pixel of width w sees at p (in tiles): 0 tile, 1 joint.
 float joints(vec2 p, vec2 w, float joint) {
@@ -35,6 +42,7 @@ vec3 pool_light(vec3 p, vec3 normal, float w) {
     // Walls: two rows of dark blue tiles under the rim.
     float band = floor_hit ? 0.0 : smoothstep(-2.05, -1.95, along.y / sun.w);
     vec3 glaze = tiles(along, w, band);
+    if (floor_hit) glaze = mix(glaze, SAND, 0.92 * smoothstep(0.0, 0.7, 1.0 - depth_at(p.xz)));
     vec2 gap = max(tank.xy - abs(p.xz), 0.0);
     float corner = 1.0 - exp(-3.0 * min(floor_hit ? min(gap.x, gap.y) : p.y + tank.z, tank.z) / tank.z);
     vec3 ambient = SKYLIGHT * (0.26 + 0.30 * corner);

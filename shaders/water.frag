@@ -56,7 +56,7 @@ void main() {
     vec3 end = start + path * bent;
     float slant = w * (1.0 + 0.75 * path / range) / max(abs(dot(bent, face)), 0.15);
     vec3 below = pool_light(end, face, slant);
-    float thick = path / tank.z;
+    float thick = path / tank.z * depth_at(end.xz);
     below = below * exp2(-ABSORBED * thick) + SCATTERED * (1.0 - exp2(-0.46 * thick));
 
     float away = 1.0 - min(facing, 1.0), away2 = away * away;

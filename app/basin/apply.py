@@ -46,6 +46,8 @@ def furnish(live: Scene, scene: BasinScene) -> None:
         if name in live.editor.values:
             live.editor.move(name, tuple(value.reshape(-1).tolist()))
     live.editor.settle()
+    if live.furnishing is not None:
+        live.furnishing.read(player)
     live.rain = scene.rain
 
 

@@ -30,6 +30,8 @@ UNITS = {
     "colour_map": 4,
     "source": 5,
     "labels": 6,
+    "basin_map": 8,
+    "boxes": 9,
 }
 """The texture unit of each sampler in shaders/."""
 _BLOCK = "Scene"

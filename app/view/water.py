@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from app.resources import resource
 from app.view import colormaps
 from app.view.camera import OrbitCamera
 from app.view.detail import Detail, choose_detail
+from app.view.furniture import Furniture
 from app.view.gl_objects import Buffer, Framebuffer, Texture
 from app.view.grid import Grid
 from app.view.marks import MarkSheet, place_marks
@@ -36,6 +38,9 @@ from app.view.range_fit import RangeFit
 from app.view.shader import UNITS, ShaderLibrary
 from app.view.sheet import Sheet
 from replay.errors import ShaderError
+
+if TYPE_CHECKING:
+    from app.basin.furnishing import Furnishing
 
 SUN = np.array([-0.46, 0.60, -0.72]) / np.linalg.norm([-0.46, 0.60, -0.72])
 # Snell's law at still water, for light that goes down.
@@ -91,6 +96,7 @@ class WaterView:
         self._colours_name = ""
         self._range_fit = RangeFit(self._shaders)
         self._marks = MarkSheet()
+        self._furniture = Furniture()
         self._prepared: tuple[object, ...] = ()
         self._detail_of: tuple[object, ...] = ()
         self.detail: Detail | None = None
@@ -109,6 +115,10 @@ class WaterView:
     def forget_not_finite(self) -> None:
         """The heights were replaced: what was seen of them before does not count."""
         self._range_fit.forget()
+
+    def furnish(self, furnishing: Furnishing | None) -> None:
+        """Show walls and depth of a basin from now on; cheap while they do not change."""
+        self._furniture.take(furnishing)
 
     def draw(
         self,
@@ -261,7 +271,8 @@ class WaterView:
     def _draw_backdrop(self, backdrop: Framebuffer, camera: OrbitCamera, pose: tuple[float, ...]) -> None:
         """Draw what the heights do not change; kept while nobody moves, for it costs as much as the water."""
         data = self.options.mode == Mode.DATA
-        state = (data, self.options.deck, self.options.axes, pose)
+        self._furniture.bind()
+        state = (data, self.options.deck, self.options.axes, pose, self._furniture.revision)
         if state == self._backdrop_of:
             return
         self._backdrop_of = state
@@ -272,6 +283,7 @@ class WaterView:
         if not data:
             self._shaders.use("basin.vert", "basin.frag")
             GL.glDrawArrays(GL.GL_TRIANGLES, 0, 54)
+        self._furniture.draw(self._shaders)
         # Last and at the far plane: only what is still empty is shaded.
         GL.glDepthFunc(GL.GL_LEQUAL)
         self._shaders.use("fullscreen.vert", "background.frag", ("DATA",) if data else ())
@@ -328,6 +340,7 @@ class WaterView:
         """Delete all GL objects; the context must be current."""
         self._range_fit.close()
         self._marks.close()
+        self._furniture.close()
         self._close_targets()
         self._preparation.close()
         for thing in (self._sky, self._colours, self._scene, self._sheet):
