@@ -224,7 +224,9 @@ class GraphPanel:
         key = (paint, marks, place, moving, corner, room, gui.scale)
         if key != self._drawn:
             self._drawn = key
-            self.drawing = Painter(picture, camera, corner, room, paint, marks, gui.scale, self._lines).draw()
+            self.drawing = Painter(
+                picture, camera, corner, room, paint, marks, gui.scale, self._lines, moving=moving
+            ).draw()
         draw = imgui.get_window_draw_list()
         draw.push_clip_rect(corner, (corner[0] + room[0], corner[1] + room[1]), True)
         play(draw, self.drawing)
