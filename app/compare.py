@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from capture.settings import NO_POINTER, FrameSettings
+from capture.basin import NO_POINTER, PROBES, SOURCES
+from capture.settings import FrameSettings
 from replay.errors import ReplayError
 from replay.graph.model import Capture
 from replay.manifest import Manifest
@@ -24,6 +25,7 @@ from replay.players import open_player
 # On CUDA the three run the same machine code; the bound allows for another order of float additions.
 CUDA_BOUND = 1e-5
 COMPARED = ("heights", "heights_prev", "clock")
+BASIN_COMPARED = ("walls", "probe_out")
 _POINTER_PERIOD = 40  # frames; the pointer is lifted in the last quarter
 
 
@@ -84,6 +86,11 @@ def settings_of(manifest: Manifest) -> FrameSettings:
     )
 
 
+def capture_names(manifest: Manifest) -> set[str]:
+    """Return the names of all named arrays."""
+    return {entry.name for entry in manifest.parameters}
+
+
 def scripted_inputs(manifest: Manifest, frame: int) -> dict[str, Any]:
     """Return the named values of a frame: a pointer on a curve over the grid, and moving parameters.
 
@@ -107,7 +114,29 @@ def scripted_inputs(manifest: Manifest, frame: int) -> dict[str, Any]:
     values[rule.speed] = min(speed, largest_stable(rule, rule.speed, given | values))
     values[grid.pointer] = _pointer(grid.width, grid.height, frame)
     values["pointer_from"] = _pointer(grid.width, grid.height, frame - 1)
+    if "walls" in capture_names(manifest):
+        values |= _scripted_basin(grid.width, grid.height, frame)
     return values
+
+
+def _scripted_basin(width: int, height: int, frame: int) -> dict[str, Any]:
+    """Return walls and a floor that move, a border that changes, sources and probes that wander and rest."""
+    columns, rows = np.meshgrid(np.arange(width), np.arange(height))
+    walls = (columns == frame // 3 % width) & (rows % 8 > 1)
+    turn = 0.1 * frame + np.arange(SOURCES)
+    place = np.stack([(width - 1) * (0.5 + 0.5 * np.cos(turn)), (height - 1) * (0.5 + 0.5 * np.sin(turn))], 1)
+    probes = np.where((np.arange(PROBES) % 4 == frame % 4)[:, None], NO_POINTER, place[::-1])
+    return {
+        "walls": walls.astype(np.uint8),
+        "depth": (0.6 + 0.4 * np.cos(0.2 * columns + 0.05 * frame)).astype(np.float32),
+        "border": np.array([frame // 20 % 2], np.int32),
+        "source_pos": place.astype(np.float32),
+        "source_freq": (3.0 + 0.3 * np.arange(SOURCES) + 0.01 * frame).astype(np.float32),
+        "source_amp": np.full(SOURCES, 0.02, np.float32),
+        "source_phase": (0.5 * np.arange(SOURCES)).astype(np.float32),
+        "source_on": ((np.arange(SOURCES) + frame // 10) % 3 == 0).astype(np.int32),
+        "probe_pos": probes.astype(np.float32),
+    }
 
 
 def _pointer(width: int, height: int, frame: int) -> tuple[float, float]:
@@ -153,6 +182,7 @@ def compare_frame(
             f"{capture.path.name} has no manifest of a wave frame, so there is no loop to compare"
         )
     settings = settings_of(manifest)
+    compared = (*COMPARED, *(name for name in BASIN_COMPARED if name in capture_names(manifest)))
     with open_player(capture, device) as player:
         target = find_device(player.device)
         tank, recorded = Tank(settings, target), record_graph(Tank(settings, target))
@@ -171,9 +201,9 @@ def compare_frame(
                 recorded.launch()
                 player.launch()
                 yield {
-                    "eager": {name: tank.arrays[name].numpy() for name in COMPARED},
-                    "live": {name: recorded.tank.arrays[name].numpy() for name in COMPARED},
-                    "loaded": {name: player.get(name) for name in COMPARED},
+                    "eager": {name: tank.named(name).numpy() for name in compared},
+                    "live": {name: recorded.tank.named(name).numpy() for name in compared},
+                    "loaded": {name: player.get(name) for name in compared},
                 }
 
         pairs = (("eager", "live"), ("eager", "loaded"), ("live", "loaded"))
