@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from capture.basin import NO_POINTER
 from capture.device import free_memory, size_text
 from capture.kernels import solver
 from capture.kernels.base import Array, Solver, State, TankArrays
-from capture.settings import NO_POINTER, FrameSettings
+from capture.settings import FrameSettings
 from replay.elements import ElementType
 from replay.errors import RecordingError, UsageError
 from replay.manifest import ParameterEntry

@@ -315,12 +315,12 @@ def _deepen(item: Field, depth: np.ndarray) -> None:
     if kind == "ramp":
         members = item.members(("shape", "start", "end", "first", "last"))
         ends = (_share(members["first"]), _share(members["last"]))
-        depth[:] = shapes.ramp(depth.shape, _point(members["start"]), _point(members["end"]), *ends)  # type: ignore[arg-type]
+        depth[:] = shapes.ramp(depth.shape, _point(members["start"]), _point(members["end"]), *ends)
     elif kind == "mound":
         members = item.members(("shape", "centre", "radius", "top"))
         shapes.mound(depth, _point(members["centre"]), _positive(members["radius"]), _share(members["top"]))
     else:
-        mask, members = _mask(item, depth.shape, AREAS, ("depth",))  # type: ignore[arg-type]
+        mask, members = _mask(item, depth.shape, AREAS, ("depth",))
         if "depth" not in members:
             item.fail("the field 'depth' is missing")
         depth[mask] = _share(members["depth"])

@@ -206,7 +206,7 @@ def ramp(shape: Shape, start: Point, end: Point, first: float, last: float) -> n
 
 def mound(depth: npt.NDArray[np.float32], centre: Point, radius: float, top: float) -> None:
     """Raise the floor around a centre: depth `top` there, unchanged from a radius on, smooth between."""
-    x, y = _grid(depth.shape)  # type: ignore[arg-type]
+    x, y = _grid(depth.shape)
     r2 = ((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / (radius * radius)
     share = np.clip(1.0 - r2, 0.0, 1.0)
     depth += (share * share * (3.0 - 2.0 * share) * (top - depth)).astype(np.float32)
