@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.basin.probelog import ProbeLog
 from app.editor import ParameterEditor
 from app.simclock import SimulationClock
 from app.touch import NOWHERE, Segment
@@ -53,6 +54,7 @@ class Scene:
         not_finite: whether the heights are known to hold a NaN or an infinity.
         resets: how often the water was reset.
         rain: drops that fall where nobody pushes, None for none.
+        probes: what the probes have recorded.
         furnishing: walls, depth, sources and probes, None where the capture is no basin.
     """
 
@@ -72,6 +74,7 @@ class Scene:
     watched: tuple[str, ...] = ()
     rain: Rain | None = None
     furnishing: Furnishing | None = None
+    probes: ProbeLog = field(default_factory=ProbeLog)
     _pushes: int = 0
 
     @classmethod
@@ -154,6 +157,10 @@ class Scene:
             self.editor.upload(self.player)
             if self.furnishing is not None:
                 self.furnishing.upload(self.player)
+                placed = len(self.furnishing.places("probe_pos")) > 0
+                step = self.editor.values.get("dt", (0.0,))[0]
+                self.probes.follow(self.player if placed else None, step)
+                self.probes.fetch()
 
     def adopt(self, old: Scene) -> list[str]:
         """Take over what the user set in the scene before; return what could not be set as it was."""
@@ -220,6 +227,7 @@ class Scene:
 
     def close(self) -> None:
         """Release the player."""
+        self.probes.close()
         if self.player is not None:
             self.player.close()
 

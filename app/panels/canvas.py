@@ -11,6 +11,7 @@ from app.gui import Gui
 from app.panels.legend import Legend
 from app.panels.timeline import Timeline
 from app.panels.toolbar import Toolbar
+from app.panels.tools import ToolBar
 from app.panels.widgets import elided
 from app.state import App, Rect
 
@@ -37,6 +38,7 @@ class CanvasItem:
 
     def __init__(self) -> None:
         self._toolbar = Toolbar()
+        self._tools = ToolBar()
         self._legend = Legend()
         self._timeline = Timeline()
 
@@ -53,6 +55,7 @@ class CanvasItem:
         imgui.set_next_item_allow_overlap()
         imgui.invisible_button("water", (max(width, 1.0), max(height, 1.0)), _BUTTONS)
         _note(app)
+        self._tools.draw(app, gui, rect)
         self._toolbar.draw(app, gui, rect)
         self._legend.draw(app, gui, rect)
         self._timeline.draw(app, gui, rect)
