@@ -7,9 +7,14 @@ traceback. Programming errors are not wrapped: they stay Python's own.
 
 from __future__ import annotations
 
+from replay.text import printable
+
 
 class RipplescopeError(Exception):
     """A failure with a reason the user can act on.
+
+    White space is folded and control characters are spelled out, so that a name or path in the text stays
+    on the line and steers no terminal.
 
     Args:
         what: what was wrong, and where, as a clause without a final full stop.
@@ -19,8 +24,7 @@ class RipplescopeError(Exception):
     exit_code = 2
 
     def __init__(self, what: str, *, remedy: str = "") -> None:
-        self.what = " ".join(what.split())
-        self.remedy = " ".join(remedy.split())
+        self.what, self.remedy = (printable(" ".join(text.split())) for text in (what, remedy))
         super().__init__(f"{self.what}; {self.remedy}" if self.remedy else self.what)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from replay.graph.changes import ChangeKind, Difference, NamedChange, OperationChange, ValueChange
 from replay.graph.model import Capture
-from replay.graph.tell import printable
+from replay.text import printable
 
 SCHEMA_VERSION = 1
 _MOST_ROWS = 200

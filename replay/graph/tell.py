@@ -18,6 +18,7 @@ from replay.graph.model import (
     Severity,
 )
 from replay.graph.scalars import plausibility, scalar_of
+from replay.text import printable
 
 _MOST_ROWS = 64  # of one table; JSON has them all
 _MOST_REPEATS = 1000  # launches of one run whose values are compared; making each takes some 0.4 ms
@@ -35,11 +36,6 @@ def tell(capture: Capture) -> str:
         lines += _meshes(capture)
         lines += _modules(capture)
     return "".join(f"{printable(line).rstrip()}\n" for line in lines)
-
-
-def printable(text: str) -> str:
-    """Return text with control characters spelled out: a name in a file must not steer a terminal."""
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
 def _head(capture: Capture) -> list[str]:
