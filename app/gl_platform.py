@@ -32,12 +32,24 @@ OpenGL.ERROR_LOGGING = False
 OpenGL.CONTEXT_CHECKING = False
 from OpenGL import GL  # noqa: E402
 from OpenGL.error import Error as GLError  # noqa: E402
+
+# PyOpenGL's own looks at the pointer for longer than the driver takes for the draw.
+from OpenGL.raw.GL.VERSION.GL_3_1 import glDrawElementsInstanced as raw_draw_elements_instanced  # noqa: E402, N813
 # isort: on
 
 # Errors are asked for where they matter (glfw.get_error) instead of being printed as warnings.
 glfw.ERROR_REPORTING = False
 
-__all__ = ["DEBUG", "GL", "GLError", "check_errors", "glfw", "imgui", "is_software"]
+__all__ = [
+    "DEBUG",
+    "GL",
+    "GLError",
+    "check_errors",
+    "glfw",
+    "imgui",
+    "is_software",
+    "raw_draw_elements_instanced",
+]
 
 _SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "basic render")
 

@@ -35,6 +35,8 @@ backends = imgui.backends
 PANEL_INTERVAL = 1 / 60
 """Seconds between two builds of the panels at least; in between the last ones are drawn again."""
 
+_PLATFORM_INTERVAL = 0.25
+
 # Roboto (Apache-2.0), Inconsolata and Font Awesome Free (both SIL OFL 1.1) as imgui-bundle ships them.
 _FONTS = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
 _ICONS = "Font_Awesome_6_Free-Solid-900.otf"
@@ -89,6 +91,8 @@ class Gui:
         self._built = False
         self._builds = 0
         self._is_drawn = self._repeats = False
+        self._cursor: int | None = None
+        self._next_platform_frame = 0.0
         self._overlay: Overlay | None = None
         self._kept_of: tuple[int, tuple[int, int]] | None = None
 
@@ -218,10 +222,13 @@ class Gui:
         return max(0.5, round(window.content_scale / ratio * self.user_scale * 8) / 8)
 
     def _begin_platform_frame(self, now: float) -> None:
-        if self._native:
-            backends.glfw_new_frame()
-            return
         io = imgui.get_io()
+        # The backend asks the window for sizes and focus, which under X11 takes as long as the panels; and it
+        # sets the cursor's shape. Events come by callbacks without it.
+        cursor = imgui.get_mouse_cursor()
+        if self._native and (cursor != self._cursor or now >= self._next_platform_frame):
+            self._cursor, self._next_platform_frame = cursor, now + _PLATFORM_INTERVAL
+            backends.glfw_new_frame()
         width, height = self._window.size
         columns, rows = self._window.framebuffer_size
         io.display_size = imgui.ImVec2(width, height)

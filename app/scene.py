@@ -147,9 +147,9 @@ class Scene:
             segment = (NOWHERE, drop) if drop is not None else None
         self._pushes += 1
         before, here = segment if segment is not None else (NOWHERE, NOWHERE)
-        self.player.set(self.pointer, np.asarray([here], np.float32))
+        self._point(self.pointer, here)
         if self.pointer_from is not None:
-            self.player.set(self.pointer_from, np.asarray([before], np.float32))
+            self._point(self.pointer_from, before)
 
     def upload(self) -> None:
         """Give the player what the user changed."""
@@ -169,6 +169,12 @@ class Scene:
             self.furnishing.adopt(old.furnishing)
             self.rain = old.rain
         return self.editor.adopt(old.editor)
+
+    def _point(self, name: str, place: tuple[float, float]) -> None:
+        assert self.player is not None
+        value = np.array([place], np.float32)
+        if not self.player.holds(name, value):  # as in most frames; a check of the value costs more
+            self.player.set(name, value)
 
     def reset_water(self) -> None:
         """Rewrite what the file holds, but keep what the user set."""

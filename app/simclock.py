@@ -141,12 +141,11 @@ class FrameTimes:
 
     Attributes:
         history: float32 (length,), total of each frame, a ring that starts at `offset`.
-        split: float64 (stages,), each stage smoothed over about 20 frames.
     """
 
     def __init__(self, length: int = 240) -> None:
         self.history = np.zeros(length, np.float32)
-        self.split = np.zeros(len(Stage))
+        self._split = [0.0] * len(Stage)
         self.offset = 0
         self.frames = 0
         self._current = [0.0] * len(Stage)
@@ -162,7 +161,10 @@ class FrameTimes:
             self.offset = (self.offset + 1) % len(self.history)
             share = 1.0 if self.frames == 1 else 0.05
             self._interval += share * (total - self._interval)
-            self.split += share * (np.multiply(self._current, 1e3) - self.split)
+            keep = 1.0 - share
+            self._split = [
+                keep * old + share * 1e3 * new for old, new in zip(self._split, self._current, strict=True)
+            ]
         for index in range(len(Stage)):
             self._current[index] = 0.0
         self.frames += 1
@@ -174,6 +176,11 @@ class FrameTimes:
         self._current[stage] += spent
         self._mark = now
         return spent
+
+    @property
+    def split(self) -> np.ndarray:
+        """Smoothed time of each stage in ms, float64."""
+        return np.array(self._split)
 
     @property
     def frame_ms(self) -> float:

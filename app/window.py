@@ -147,7 +147,7 @@ class Window(abc.ABC):
     @property
     @abc.abstractmethod
     def framebuffer(self) -> int:
-        """The framebuffer object to draw into: bind it before drawing. 0 for that of a window on a display."""
+        """The framebuffer object to draw into: bind it before drawing. 0 for a window's own."""
 
     @property
     @abc.abstractmethod
@@ -175,7 +175,7 @@ class Window(abc.ABC):
         """How many pictures have been shown, as far as is known without waiting."""
         return self._swaps
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027 - nothing is on its way where a thread does not show it
         """Wait until all pictures are shown that `swap` was called for."""
 
     @abc.abstractmethod

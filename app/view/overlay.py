@@ -1,7 +1,7 @@
 """A picture that lies over another one and is drawn again and again: drawn once, kept, and only blended.
 
-What is in it is drawn by the caller, straight alpha over nothing, which gives premultiplied alpha if the alpha
-itself is blended as coverage; ImGui's backend does so.
+What is in it is drawn by the caller, straight alpha over nothing, which gives premultiplied alpha if the
+alpha itself is blended as coverage; ImGui's backend does so.
 """
 
 from __future__ import annotations

@@ -7,17 +7,14 @@ are is worked out in shaders/sheet.glsl.
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 
-from app.gl_platform import GL
+from app.gl_platform import GL, raw_draw_elements_instanced
 from app.view.gl_objects import Buffer, Program, VertexArray
 
 PATCH = 16
 """Quads a side; as in shaders/sheet.glsl."""
 _STRIPE = 4  # quads; a GPU keeps about 32 corners, so narrow stripes find those of the row before
-_START = ctypes.c_void_p(0)
 
 
 def patch_indices() -> np.ndarray:
@@ -47,7 +44,7 @@ class Sheet:
         """Draw so many quads with the current program; the vertex array must be bound."""
         program.set_int2("sheet", columns, rows)
         copies = -(-columns // PATCH) * -(-rows // PATCH)
-        GL.glDrawElementsInstanced(GL.GL_TRIANGLES, self._count, GL.GL_UNSIGNED_SHORT, _START, copies)
+        raw_draw_elements_instanced(GL.GL_TRIANGLES, self._count, GL.GL_UNSIGNED_SHORT, None, copies)
 
     def close(self) -> None:
         """Delete it."""

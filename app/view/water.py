@@ -267,6 +267,8 @@ class WaterView:
         if options.mode == Mode.WATER:
             self._begin("caustics")
             self._preparation.draw_caustics(detail)
+        if not self._software:
+            GL.glFlush()  # the GPU begins while the rest is told
 
     def _draw_backdrop(self, backdrop: Framebuffer, camera: OrbitCamera, pose: tuple[float, ...]) -> None:
         """Draw what the heights do not change; kept while nobody moves, for it costs as much as the water."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any
 
 from app.gl_platform import glfw
@@ -34,6 +35,7 @@ _SIGNS = {
     "`": "grave_accent", "#": "hash", "<": "less",
 }  # fmt: skip
 _THREAD_VARIABLE = "RIPPLESCOPE_THREADED_SWAP"
+_POLL_SECONDS = 1 / 250
 _BUTTONS = {
     glfw.MOUSE_BUTTON_LEFT: Button.LEFT,
     glfw.MOUSE_BUTTON_RIGHT: Button.RIGHT,
@@ -117,6 +119,8 @@ class GlfwWindow(Window):
         self._target: Framebuffer | None = None
         self._presenter: Presenter | None = None
         self._drawing: Any = None
+        self._vsync = vsync
+        self._next_poll = 0.0
         self._placement: tuple[int, int, int, int] | None = None
         self._initialize(null_platform)
         self._context_before = glfw.get_current_context()
@@ -192,7 +196,7 @@ class GlfwWindow(Window):
         return glfw.get_platform() in (glfw.PLATFORM_X11, glfw.PLATFORM_WIN32)
 
     def _begin_thread(self, vsync: bool) -> None:
-        """Draw with the context of a hidden window from now on; stay with the visible one if there is none."""
+        """Draw with the context of a hidden window from now on; with the visible one's if there is none."""
         glfw.window_hint(glfw.VISIBLE, False)
         hidden = glfw.create_window(16, 16, "Ripplescope drawing", None, self.handle)
         glfw.window_hint(glfw.VISIBLE, True)
@@ -294,6 +298,7 @@ class GlfwWindow(Window):
         glfw.set_window_title(self.handle, title)
 
     def set_vsync(self, enabled: bool) -> None:
+        self._vsync = enabled
         if self._presenter:
             self._presenter.set_vsync(enabled)
         elif not self._target:
@@ -325,6 +330,13 @@ class GlfwWindow(Window):
         return monitors[0] if monitors else None
 
     def _pump(self) -> None:
+        # The connection to an X server is locked while the other thread swaps: asking with each of a thousand
+        # frames a second would wait for a thousand swaps.
+        if self._presenter and not self._vsync:
+            now = time.perf_counter()
+            if now < self._next_poll:
+                return
+            self._next_poll = now + _POLL_SECONDS
         glfw.poll_events()
 
     def _destroy(self) -> None:

@@ -46,6 +46,7 @@ class Presenter:
 
     Attributes:
         shown: pictures that are known to have been swapped.
+        in_flight: pictures that may be on their way while the next one is drawn, at most `_SLOTS` - 1.
     """
 
     def __init__(self, handle: Any, size: tuple[int, int], *, vsync: bool) -> None:
@@ -53,9 +54,11 @@ class Presenter:
         self._calls = DirectCalls()
         self._size = size
         self._vsync = vsync
-        self._slot = _Slot(size)
-        self._spare = deque(_Slot(size) for _ in range(_SLOTS - 1))
+        self._ring = [_Slot(size) for _ in range(_SLOTS)]
+        self._slot = self._ring[0]
+        self._spare = deque(self._ring[1:])
         self._given = self.shown = 0
+        self.in_flight = 1
         self._jobs: SimpleQueue[_Slot | None] = SimpleQueue()
         self._back: SimpleQueue[_Slot | None] = SimpleQueue()
         self._failure: BaseException | None = None
@@ -87,7 +90,7 @@ class Presenter:
         calls.glFlush()  # or the other context would wait for what was never sent
         self._given += 1
         self._jobs.put(slot)
-        while not self._spare or self._given - self.shown > (1 if self._vsync else _SLOTS - 1):
+        while not self._spare or self._given - self.shown > self.in_flight:
             self._take_back()
         self._slot = slot = self._spare.popleft()
         self._wait_on_gpu(slot.shown)
@@ -104,22 +107,14 @@ class Presenter:
             self._take_back()
 
     def close(self) -> None:
-        """Show what is on its way, end the thread and delete the ring; the drawing context must be current."""
+        """Show what is on its way, end the thread, delete the ring; the drawing context must be current."""
         self._jobs.put(None)
         self._thread.join()
-        while True:
-            try:
-                slot = self._back.get_nowait()
-            except Empty:
-                break
-            if slot is not None:
-                self._spare.append(slot)
-        for slot in (self._slot, *self._spare):
+        for slot in self._ring:
             for fence in (slot.drawn, slot.shown):
                 if fence:
                     self._calls.glDeleteSync(fence)
             slot.target.close()
-        self._spare.clear()
 
     def _take_back(self) -> None:
         while True:

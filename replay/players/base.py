@@ -80,6 +80,12 @@ class Player(abc.ABC):
         self._pending.pop(name, None)  # of two names for one region, the one set last wins
         self._pending[name] = checked
 
+    def holds(self, name: str, value: np.ndarray) -> bool:
+        """Whether a parameter surely has the bytes of this array already: setting it would write nothing."""
+        region = self._spec(name).region
+        pending = any(self.parameters[other].region == region for other in self._pending)
+        return not pending and self._is_written(region, value)
+
     def get(self, name: str) -> np.ndarray:
         """Return a copy of a parameter's present contents, pending values included.
 

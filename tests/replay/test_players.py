@@ -393,3 +393,18 @@ def test_pinned_memory_is_not_overwritten_while_a_copy_from_it_is_pending(
             player.set("y", np.zeros(toy.SIZE))
             player.launch()
         np.testing.assert_array_equal(player.get("x"), np.full(toy.SIZE, 499.0))
+
+
+def test_a_player_knows_what_it_need_not_be_given_again(player: Player) -> None:
+    value = np.array([[3.0, 4.0]], np.float32)
+    assert not player.holds("place", value)  # never set here, whatever the file says
+    player.set("place", value)
+    assert not player.holds("place", value)  # not written yet
+    player.flush()
+    assert player.holds("place", value) and not player.holds("place", value + 1)
+    player.set("place", value + 1)
+    assert not player.holds("place", value)
+    player.flush()
+    state = player.snapshot()
+    player.restore(state)
+    assert not player.holds("place", value + 1)
