@@ -262,7 +262,9 @@ def save_edited(capture: Capture, path: str | os.PathLike[str], *, overwrite: bo
             _publish(staged, target, folder, overwrite=overwrite)
             if capture.manifest is not None:
                 digest = hashlib.sha256(capture.data).hexdigest()
-                dataclasses.replace(capture.manifest, wrp_sha256=digest).write(manifest)
+                dataclasses.replace(capture.manifest, wrp_sha256=digest, modules=tuple(sorted(files))).write(
+                    manifest
+                )
             elif overwrite:
                 manifest.unlink(missing_ok=True)
             (staged / "capture").replace(target)

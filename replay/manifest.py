@@ -24,6 +24,8 @@ SCHEMA_VERSION = 1
 MAX_BYTES = 4 << 20  # a manifest of a frame has some 5 KB
 MAX_ITEMS = 10_000
 MAX_SIDE = 1 << 20
+CELL_RANGE = (1e-6, 1e6)  # m; far beyond any tank, and squares of these and their ratios stay finite
+FRAME_RATE_RANGE = (1e-6, 1e9)  # 1/s
 
 _ROLES = ("input", "output", "both")
 _ACCESSES = ("", "read", "write", "read_write")
@@ -150,7 +152,11 @@ class StabilityEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """A manifest. `carry`: (source, target) names copied after each launch, all at once."""
+    """A manifest.
+
+    `carry`: (source, target) names copied after each launch, all at once. `modules`: the files of compiled
+    modules that were put beside the `.wrp`; a recording that replaces this one removes these and no others.
+    """
 
     created_by: str
     warp_version: str
@@ -164,6 +170,7 @@ class Manifest:
     parameters: tuple[ParameterEntry, ...]
     kernels: tuple[KernelEntry, ...]
     carry: tuple[tuple[str, str], ...]
+    modules: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
@@ -180,7 +187,8 @@ class Manifest:
         """Check a decoded JSON value; see `read`. `where` is what an error names as the place."""
         _check_schema(Field(value, where))
         names = tuple(field.name for field in dataclasses.fields(cls))
-        top = Field(value, where).members(("schema", "schema_version", *names))
+        required = ("schema", "schema_version", *(name for name in names if name != "modules"))
+        top = Field(value, where).members(required, ("modules",))
         sha256 = top["wrp_sha256"].text()
         if not re.fullmatch("[0-9a-f]{64}", sha256):
             top["wrp_sha256"].fail("expected 64 lower-case hexadecimal digits")
@@ -191,12 +199,13 @@ class Manifest:
             wrp_sha256=sha256,
             solver=top["solver"].text(),
             substeps=top["substeps"].whole(1, MAX_SIDE),
-            frame_rate=top["frame_rate"].number(positive=True),
+            frame_rate=_within(top["frame_rate"], *FRAME_RATE_RANGE),
             grid=_grid(top["grid"]),
             stability=_stability(top["stability"]),
             parameters=tuple(_parameter(item) for item in top["parameters"].items(most=MAX_ITEMS)),
             kernels=tuple(_kernel(item) for item in top["kernels"].items(most=MAX_ITEMS)),
             carry=tuple(_pair(item) for item in top["carry"].items(most=MAX_ITEMS)),
+            modules=_modules(top["modules"]) if "modules" in top else (),
         )
         _check_names(manifest, where)
         return manifest
@@ -248,13 +257,28 @@ def _check_schema(root: Field) -> None:
             )
 
 
+def _within(field: Field, low: float, high: float) -> float:
+    number = field.number()
+    if not low <= number <= high:
+        field.fail(f"{number:g} is not from {low:g} to {high:g}")
+    return number
+
+
+def _modules(field: Field) -> tuple[str, ...]:
+    names = tuple(item.text(empty=False) for item in field.items(most=MAX_ITEMS))
+    for name in names:
+        if name in (".", "..") or any(sign in name for sign in "/\\:"):
+            field.fail(f"{name!r} is no plain file name")
+    return names
+
+
 def _grid(field: Field) -> GridEntry:
     members = field.members(("width", "height", "dx"), ("heights", "pointer"))
     names = {name: members[name].text(empty=False) for name in ("heights", "pointer") if name in members}
     return GridEntry(
         width=members["width"].whole(1, MAX_SIDE),
         height=members["height"].whole(1, MAX_SIDE),
-        dx=members["dx"].number(positive=True),
+        dx=_within(members["dx"], *CELL_RANGE),
         **names,
     )
 
@@ -265,7 +289,7 @@ def _stability(field: Field) -> StabilityEntry:
         speed=members["speed"].text(empty=False),
         damping=members["damping"].text(empty=False),
         dt=members["dt"].text(empty=False),
-        dx=members["dx"].number(positive=True),
+        dx=_within(members["dx"], *CELL_RANGE),
     )
     if "margin" not in members:
         return entry
@@ -355,10 +379,11 @@ def _check_names(manifest: Manifest, where: str) -> None:
         if entry.name in entries:
             fail(f"parameters[{index}].name", f"{entry.name!r} appears twice")
         entries[entry.name] = entry
-    keys = [kernel.key for kernel in manifest.kernels]
-    for index, key in enumerate(keys):
-        if key in keys[:index]:
-            fail(f"kernels[{index}].key", f"{key!r} appears twice")
+    keys: set[str] = set()
+    for index, kernel in enumerate(manifest.kernels):
+        if kernel.key in keys:
+            fail(f"kernels[{index}].key", f"{kernel.key!r} appears twice")
+        keys.add(kernel.key)
 
     def known(place: str, name: str) -> ParameterEntry:
         if name not in entries:
@@ -367,10 +392,8 @@ def _check_names(manifest: Manifest, where: str) -> None:
 
     grid, stability = manifest.grid, manifest.stability
     heights = known("grid.heights", grid.heights)
-    if heights.dtype != "float32" or heights.shape not in (
-        (grid.height, grid.width),
-        (grid.height * grid.width,),
-    ):
+    shapes = ((grid.height, grid.width), (grid.height * grid.width,))
+    if heights.dtype != "float32" or heights.shape not in shapes:
         fail(
             "grid",
             f"{grid.heights!r} is {heights.dtype} of shape {list(heights.shape)}, not float32 of "
@@ -379,9 +402,13 @@ def _check_names(manifest: Manifest, where: str) -> None:
     pointer = known("grid.pointer", grid.pointer)
     if pointer.dtype != "vec2f":
         fail("grid.pointer", f"{grid.pointer!r} is {pointer.dtype}, not vec2f")
-    known("stability.speed", stability.speed)
-    known("stability.damping", stability.damping)
-    known("stability.dt", stability.dt)
+    for role in ("speed", "damping", "dt"):
+        number = known(f"stability.{role}", getattr(stability, role))
+        if (number.dtype, number.shape) != ("float32", (1,)):
+            fail(
+                f"stability.{role}",
+                f"{number.name!r} is {number.dtype} of shape {list(number.shape)}, not float32 of [1]",
+            )
     targets: set[str] = set()
     for index, (source, target) in enumerate(manifest.carry):
         one, other = known(f"carry[{index}]", source), known(f"carry[{index}]", target)

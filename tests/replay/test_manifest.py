@@ -50,6 +50,7 @@ VALID = Manifest(
         KernelEntry("solve", (ArgumentEntry("h", "array2d[float32]", "read"), ArgumentEntry("w", "int32"))),
     ),
     carry=(("heights_out", "heights"),),
+    modules=("wp_solve_0123abc.cpu01234567.o",),
 )
 
 
@@ -81,7 +82,9 @@ FAULTS: list[tuple[Edit, str]] = [
     (lambda m: m.update(substeps=0), "substeps: 0 is not from 1 to"),
     (lambda m: m.update(substeps=1.5), "substeps: expected a whole number, found the number 1.5"),
     (lambda m: m.update(substeps=True), "substeps: expected a whole number, found true or false"),
-    (lambda m: m.update(frame_rate=0), "frame_rate: 0 is not greater than 0"),
+    (lambda m: m.update(frame_rate=0), "frame_rate: 0 is not from 1e-06 to 1e+09"),
+    (lambda m: m.update(frame_rate=5e-324), "frame_rate: 4.94066e-324 is not from 1e-06 to 1e+09"),
+    (lambda m: m.update(frame_rate=1.7e308), "frame_rate: 1.7e+308 is not from 1e-06 to 1e+09"),
     (lambda m: m.update(frame_rate=10**400), "frame_rate: not a finite number"),
     (lambda m: m.update(grid=[]), "grid: expected an object, found a list"),
     (lambda m: m["grid"].update(width=-1), "grid.width: -1 is not from 1 to"),
@@ -91,6 +94,19 @@ FAULTS: list[tuple[Edit, str]] = [
     (lambda m: m["grid"].pop("dx"), "grid: the field 'dx' is missing"),
     (lambda m: m["grid"].update(dz=1), "grid.dz: unknown field"),
     (lambda m: m["stability"].update(speed="c"), "stability.speed: 'c' is not in parameters"),
+    (lambda m: m["grid"].update(dx=1e300), "grid.dx: 1e+300 is not from 1e-06 to 1e+06"),
+    (lambda m: m["stability"].update(dx=1e-200), "stability.dx: 1e-200 is not from 1e-06 to 1e+06"),
+    (lambda m: m["stability"].update(dx=1e200), "stability.dx: 1e+200 is not from 1e-06 to 1e+06"),
+    (
+        lambda m: m["stability"].update(speed="heights"),
+        "stability.speed: 'heights' is float32 of shape [4, 5], not float32 of [1]",
+    ),
+    (
+        lambda m: m["stability"].update(damping="mouse_pos"),
+        "stability.damping: 'mouse_pos' is vec2f of shape [1], not float32 of [1]",
+    ),
+    (lambda m: m.update(modules=["a.o", "../b.o"]), "modules: '../b.o' is no plain file name"),
+    (lambda m: m.update(modules=[".."]), "modules: '..' is no plain file name"),
     (lambda m: m["stability"].update(margin=1.5), "stability.margin: 1.5 is more than 1"),
     (lambda m: m.update(parameters={}), "parameters: expected a list, found an object"),
     (
