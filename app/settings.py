@@ -24,6 +24,8 @@ else:
 FOLDER_VARIABLE = "RIPPLESCOPE_CONFIG_DIR"
 MAX_RECENT = 10
 THEMES = ("dark", "light")
+OPTIONAL_PANELS = frozenset({"Sources", "Probes", "Gallery", "Capture, explained"})
+"""Panels that are closed until the user opens them."""
 
 
 def config_folder() -> Path:
@@ -45,12 +47,22 @@ class Settings:
     window_height: int = 800
     recent: list[str] = field(default_factory=list)
     hidden_panels: list[str] = field(default_factory=list)
+    opened_panels: list[str] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
 
     def remember(self, path: Path) -> None:
         """Put a file first in the list of recent files."""
         text = str(path.resolve())
         self.recent = [text, *(name for name in self.recent if name != text)][:MAX_RECENT]
+
+    def closed_panels(self) -> set[str]:
+        """Return the panels that are not shown."""
+        return set(self.hidden_panels) | (OPTIONAL_PANELS - set(self.opened_panels))
+
+    def remember_panels(self, closed: set[str]) -> None:
+        """Keep which panels are not shown."""
+        self.hidden_panels = sorted(closed - OPTIONAL_PANELS)
+        self.opened_panels = sorted(OPTIONAL_PANELS - closed)
 
 
 def parse_settings(text: str) -> Settings:
@@ -73,7 +85,7 @@ def parse_settings(text: str) -> Settings:
 
 
 def _checked(name: str, value: Any) -> Any:
-    if name in ("recent", "hidden_panels"):
+    if name in ("recent", "hidden_panels", "opened_panels"):
         good = isinstance(value, list) and all(isinstance(text, str) for text in value)
         wanted = "a list of texts"
     elif name == "theme":

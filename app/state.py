@@ -21,7 +21,7 @@ from app.recapture import FrameRequest, Recapture
 from app.resources import resource
 from app.scene import Scene
 from app.session import LiveSession
-from app.settings import Settings, save_settings
+from app.settings import OPTIONAL_PANELS, Settings, save_settings
 from app.simclock import FrameTimes
 from app.touch import PushPath
 from app.view.camera import OrbitCamera
@@ -116,7 +116,7 @@ class App:
         self.message = ""
         self.notice = self.shader_complaint = ""
         self.panels_shown = True
-        self.closed_panels = set(settings.hidden_panels)
+        self.closed_panels = settings.closed_panels()
         self.help_asked = self.open_asked = self.close_popups_asked = False
         self.layout_reset_asked = self.screenshot_asked = False
         self.popup_open = self.touched = False
@@ -362,7 +362,7 @@ class App:
 
     def reset_layout(self) -> None:
         """Show all panels at their places of the first start."""
-        self.closed_panels.clear()
+        self.closed_panels = set(OPTIONAL_PANELS)
         self.layout_reset_asked = True
         self.save_settings()
 
@@ -370,7 +370,7 @@ class App:
         """Write the settings, if there is a place for them."""
         if self.config is None:
             return
-        self.settings.hidden_panels = sorted(self.closed_panels)
+        self.settings.remember_panels(self.closed_panels)
         config = self.config
         self.attempt(lambda: save_settings(self.settings, config))
 

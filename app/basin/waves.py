@@ -14,6 +14,8 @@ import numpy as np
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _STILL = 1e-6  # m: below this, water is at rest
+FARTHEST = 1.5
+"""Wavelengths between two probes at most: farther apart, a wave cannot be told from the next one."""
 
 
 @dataclass(frozen=True)
@@ -182,10 +184,12 @@ def speed_between(
         expected: m/s; says which of the delays, which differ by a period, is meant.
 
     Returns:
-        m/s, None without a common wave.
+        m/s, None without a common wave, or where the probes are more than `FARTHEST` wavelengths apart.
     """
     first = fit_sine(one, step, lowest=1.5)
     if first is None or distance <= 0.0 or expected <= 0.0:
+        return None
+    if distance * first.rate / expected > FARTHEST:
         return None
     count = len(one)
     axis = (np.arange(count) - (count - 1) / 2.0) * step
@@ -198,13 +202,21 @@ def speed_between(
         phases.append(phase)
     period = 1.0 / first.rate
     delay = (phases[0] - phases[1]) / (2.0 * math.pi) * period
-    delay += round((distance / expected - delay) / period) * period
-    if delay <= 0.0:
-        # It comes the other way.
-        delay = -delay
+    time = distance / expected
+    # It may come the other way: then the first probe is the later one.
+    ways = (delay, -delay)
+    delays = [way + round((time - way) / period) * period for way in ways]
+    delay = min(delays, key=lambda found: abs(found - time))
     return distance / delay if delay > 0.0 else None
 
 
 def wave_speed(values: Mapping[str, float], depth: float = 1.0) -> float:
     """Return the speed of long waves from the parameters, m/s: the root of k_speed times the depth."""
     return math.sqrt(max(values.get("k_speed", 0.0) * depth, 0.0))
+
+
+def thinned(values: np.ndarray, step: float, rate: float = 120.0) -> tuple[np.ndarray, float]:
+    """Return means of neighbouring values so that there are about `rate` in a second, and their step in s."""
+    by = max(1, int(1.0 / (rate * step) + 0.5)) if step > 0.0 else 1
+    count = len(values) // by * by
+    return values[len(values) - count :].reshape(-1, by).mean(1, dtype=np.float64), step * by

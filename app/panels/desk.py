@@ -17,16 +17,20 @@ from app.panels.menu import MenuBar
 from app.panels.parameters import ParametersPanel
 from app.panels.performance import PerformancePanel
 from app.panels.popups import Popups
+from app.panels.probes import ProbesPanel
 from app.panels.problems import ProblemsPanel
 from app.panels.session import SessionPanel
+from app.panels.sources import SourcesPanel
 from app.panels.statusbar import StatusBar
 from app.panels.water import WaterPanel
 from app.panels.widgets import Panel
 from app.state import App, Rect
 
 internal = imgui.internal
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """A remembered layout of another version gives way to the default one."""
+_FLOATING = {"Capture, explained": (940.0, 640.0)}
+"""Panels that lie over the others until the user docks them, with their size at first."""
 
 
 _CENTRAL = (
@@ -55,9 +59,12 @@ class Desk:
             ProblemsPanel(),
             SessionPanel(),
             LogPanel(),
+            SourcesPanel(),
+            ProbesPanel(),
         )
         self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}
         self._front: list[str] = []
+        self._closed = set(app.closed_panels)
         self._laid_out = self._was_central = False
         self._canvas = CanvasItem()
         self._menu = MenuBar([panel.name for panel in self.panels])
@@ -102,11 +109,19 @@ class Desk:
             self._laid_out = not app.layout_reset_asked
             for panel in self.panels:
                 if panel.name not in app.closed_panels and not (central and panel is self._graph):
+                    if panel.name in self._closed:
+                        imgui.set_next_window_focus()  # it was just asked for
                     self._draw_panel(panel)
+            self._closed = set(app.closed_panels)
         self._guarded(lambda: self._popups.draw(app, gui))
 
     def _draw_panel(self, panel: Panel) -> None:
         app = self._app
+        if panel.name in _FLOATING:
+            centre = imgui.get_main_viewport().get_work_center()
+            width, height = (side * self._gui.scale for side in _FLOATING[panel.name])
+            imgui.set_next_window_size((width, height), imgui.Cond_.first_use_ever)
+            imgui.set_next_window_pos(centre, imgui.Cond_.first_use_ever, (0.5, 0.5))
         opened, stays = imgui.begin(self._titles[panel.name], True)
         if opened:
             self._guarded(lambda: panel.draw(app, self._gui))
@@ -165,10 +180,11 @@ class Desk:
         places = {
             "Parameters": left, "Water": left, "Graph": graph, "Inspector": inspector,
             "Events": bottom, "Performance": bottom, "Problems": bottom, "Session": bottom,
-            "Log": bottom,
+            "Log": bottom, "Sources": left, "Gallery": left, "Probes": bottom,
         }  # fmt: skip
         for name, node in places.items():
-            internal.dock_builder_dock_window(self._titles[name], node)
+            if name in self._titles:
+                internal.dock_builder_dock_window(self._titles[name], node)
         internal.dock_builder_finish(dock)
 
 

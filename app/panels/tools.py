@@ -5,16 +5,21 @@ What a tool does is in `app.basin.tools`; gestures get there through `app.contro
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+
 from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.actions import perform
+from app.basin.furnishing import SHALLOWEST
 from app.basin.tools import BRUSHES, MAX_BRUSH, Tool, clear
 from app.bindings import Action
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.placed import Overlay
 from app.panels.slider import slider
-from app.panels.widgets import Kept, caption, hint, icon_button, tooltip
+from app.panels.sources import wavelength_of
+from app.panels.widgets import caption, hint, icon_button, tooltip
 from app.recapture import FrameRequest
 from app.state import App, Rect
 
@@ -39,9 +44,7 @@ class ToolBar:
 
     def __init__(self) -> None:
         self._overlay = Overlay()
-        self._brush = Kept()
         self._height = 0.0
-        self._width = 0.0
 
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
         """Build it at the left of a rectangle in window units."""
@@ -70,7 +73,7 @@ class ToolBar:
                 app.tools.hold(tool)
             if held:
                 imgui.pop_style_color(2)
-        if rect[3] > _BARE_HEIGHT * scale and scene.furnishing is not None:
+        if rect[3] > _BARE_HEIGHT * scale:
             self._below(app, gui, side)
         imgui.end_group()
         imgui.pop_style_var()
@@ -79,12 +82,12 @@ class ToolBar:
         if app.tools.needs_basin and scene.furnishing is None:
             self._offer(app, gui, rect, left, y)
         else:
-            self._settings(app, gui, left, y, side)
+            self._settings(app, gui, left, y)
 
     @staticmethod
     def _below(app: App, gui: Gui, side: float) -> None:
         scene = app.scene
-        assert scene is not None and scene.furnishing is not None
+        assert scene is not None
         scale = gui.scale
         at = imgui.get_cursor_screen_pos()
         imgui.get_window_draw_list().add_line(
@@ -92,6 +95,11 @@ class ToolBar:
             gui.colors.line, scale,
         )  # fmt: skip
         imgui.dummy((side, 4 * scale))
+        if icon_button(gui, f"{fa.ICON_FA_IMAGES}##gallery", "Gallery of scenes", width=side):
+            app.closed_panels ^= {"Gallery"}
+            app.save_settings()
+        if scene.furnishing is None:
+            return
         border = scene.editor.values.get("border")
         if border is not None:
             absorbing = border[0] == 1
@@ -138,39 +146,58 @@ class ToolBar:
             )
             app.later(lambda: app.start_recapture(request))
 
-    def _settings(self, app: App, gui: Gui, x: float, y: float, side: float) -> None:
+    def _settings(self, app: App, gui: Gui, x: float, y: float) -> None:
         """Show how the tool in the hand is set."""
         tools, scale = app.tools, gui.scale
-        rows = [tool for tool, _, _ in _TOOLS]
-        y += 5 * scale + rows.index(tools.tool) * (imgui.get_frame_height() + 2 * scale)
+        line = imgui.get_frame_height() + 2 * scale
+        y += 5 * scale + [tool for tool, _, _ in _TOOLS].index(tools.tool) * line
         if tools.tool in BRUSHES or tools.tool is Tool.LINE:
-            height = imgui.get_frame_height() * (2 if tools.tool is Tool.DEPTH else 1) + 10 * scale
-            width = 250 * scale
-            imgui.get_window_draw_list().add_rect_filled(
-                (x, y - 4 * scale), (x + width, y + height - 4 * scale), gui.colors.overlay, 8 * scale
-            )
-            imgui.set_cursor_screen_pos((x + 10 * scale, y))
-            imgui.begin_group()
-            tools.brush = self._row(gui, "Size", "##brush", tools.brush, 0.5, MAX_BRUSH, True)
+            self._card(gui, x, y, 250 * scale, 2 if tools.tool is Tool.DEPTH else 1)
+            tools.brush = _row(gui, "Size", "##brush", tools.brush, 0.5, MAX_BRUSH, _cells, logarithmic=True)
             if tools.tool is Tool.DEPTH:
-                tools.depth = self._row(gui, "Depth", "##depth", tools.depth, 0.05, 1.0, False)
+                tools.depth = _row(gui, "Depth", "##depth", tools.depth, SHALLOWEST, 1.0, _percent)
                 tooltip("Share of the deepest water; waves run at its root of their full speed")
-            imgui.end_group()
+        elif tools.tool is Tool.SOURCE:
+            self._source(app, gui, x, y)
+        elif tools.tool is Tool.PROBE:
+            self._card(gui, x, y, 150 * scale, 1)
+            _opener(app, f"{fa.ICON_FA_CHART_LINE}  Plot them", "Probes", 130 * scale)
+        elif tools.tool is Tool.RULER and tools.ruler is not None:
+            self._card(gui, x, y, 150 * scale, 1)
+            if imgui.button(f"{fa.ICON_FA_XMARK}  Put it away", (130 * scale, 0.0)):
+                tools.ruler = None
 
-    def _row(
-        self, gui: Gui, text: str, label: str, value: float, low: float, high: float, logarithmic: bool
-    ) -> float:
-        scale = gui.scale
-        x = imgui.get_cursor_screen_pos().x
-        imgui.align_text_to_frame_padding()
-        caption(gui, text)
-        imgui.same_line()
-        imgui.set_cursor_screen_pos((x + 46 * scale, imgui.get_cursor_screen_pos().y))
-        imgui.set_next_item_width(118 * scale)
-        _, value = slider(gui, label, value, low, high, logarithmic=logarithmic)
+    def _source(self, app: App, gui: Gui, x: float, y: float) -> None:
+        tools, scale = app.tools, gui.scale
+        assert app.scene is not None and app.scene.furnishing is not None
+        furnishing = app.scene.furnishing
+        chosen = tools.source
+        if chosen is None or furnishing.source(chosen).at[0] < 0.0:
+            self._card(gui, x, y, 150 * scale, 1)
+            _opener(app, f"{fa.ICON_FA_BULLSEYE}  All sources", "Sources", 130 * scale)
+            return
+        self._card(gui, x, y, 250 * scale, 3)
+        source = furnishing.source(chosen)
+        frequency = _row(gui, "Freq.", "##f", source.frequency, 0.5, 20.0, _hertz, logarithmic=True)
+        amplitude = _row(gui, "Height", "##a", source.amplitude, 0.0, 0.5, _metres)
+        furnishing.set_source(chosen, dataclasses.replace(source, frequency=frequency, amplitude=amplitude))
+        if not tools.pressed and not imgui.is_any_item_active():
+            furnishing.settle()
+        imgui.set_cursor_screen_pos((x + 10 * scale, imgui.get_cursor_screen_pos().y))
+        _opener(app, f"{fa.ICON_FA_BULLSEYE}  All sources", "Sources", 130 * scale)
         imgui.same_line(0.0, 8 * scale)
-        imgui.text_unformatted(f"{2 * value:.0f} cells" if logarithmic else f"{value:.0%}")
-        return value
+        imgui.align_text_to_frame_padding()
+        imgui.text_unformatted(f"λ {wavelength_of(app.scene, furnishing, source)[0]:.2f} m")
+
+    @staticmethod
+    def _card(gui: Gui, x: float, y: float, width: float, rows: int) -> None:
+        """Lay a card of some rows, and begin to write on it."""
+        scale = gui.scale
+        height = rows * (imgui.get_frame_height() + imgui.get_style().item_spacing.y) + 6 * scale
+        imgui.get_window_draw_list().add_rect_filled(
+            (x, y - 5 * scale), (x + width, y - 5 * scale + height), gui.colors.overlay, 8 * scale
+        )
+        imgui.set_cursor_screen_pos((x + 10 * scale, y))
 
     @staticmethod
     def _pill(gui: Gui, x: float, y: float, text: str) -> None:
@@ -179,3 +206,52 @@ class ToolBar:
         end = (x + size.x + 28 * scale, y + size.y + 14 * scale)
         draw.add_rect_filled((x, y), end, gui.colors.overlay, (end[1] - y) / 2)
         draw.add_text((x + 14 * scale, y + 7 * scale), gui.colors.text, text)
+
+
+def _row(
+    gui: Gui,
+    text: str,
+    label: str,
+    value: float,
+    low: float,
+    high: float,
+    shown: Callable[[float], str],
+    *,
+    logarithmic: bool = False,
+) -> float:
+    """A name, a slider and its value on a card; returns the value."""
+    scale = gui.scale
+    corner = imgui.get_cursor_screen_pos()
+    imgui.align_text_to_frame_padding()
+    caption(gui, text)
+    imgui.set_cursor_screen_pos((corner.x + 50 * scale, corner.y))
+    imgui.set_next_item_width(112 * scale)
+    _, value = slider(gui, label, value, low, high, logarithmic=logarithmic)
+    imgui.same_line(0.0, 8 * scale)
+    imgui.align_text_to_frame_padding()
+    imgui.text_unformatted(shown(value))
+    imgui.set_cursor_screen_pos((corner.x, imgui.get_cursor_screen_pos().y))
+    return value
+
+
+def _opener(app: App, text: str, panel: str, width: float) -> None:
+    """A button that shows a panel, or closes it."""
+    if imgui.button(text, (width, 0.0)):
+        app.closed_panels ^= {panel}
+        app.save_settings()
+
+
+def _cells(radius: float) -> str:
+    return f"{2 * radius:.0f} cells"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _hertz(frequency: float) -> str:
+    return f"{frequency:.2f} Hz"
+
+
+def _metres(height: float) -> str:
+    return f"{height:.3f} m"
