@@ -60,7 +60,7 @@ class PillValues:
         if scene.player is None:
             return
         for name, spec in scene.player.parameters.items():
-            if int(np.prod(spec.full_shape, dtype=np.int64)) > _MOST_SCALARS:
+            if not 0 < int(np.prod(spec.full_shape, dtype=np.int64)) <= _MOST_SCALARS:
                 continue
             value = lab.frame.parameter(name) if lab.frame.looking else None
             if value is None and name in scene.editor.values:

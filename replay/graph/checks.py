@@ -17,7 +17,7 @@ from replay.graph.check_modules import check_modules
 from replay.graph.check_operations import check_operations
 from replay.graph.descriptors import Descriptors
 from replay.graph.machine import available_memory
-from replay.graph.model import Fault, Kernel, Region, Severity
+from replay.graph.model import NO_REGION, Fault, Kernel, Region, Severity
 from replay.wrp import layout
 from replay.wrp.cursor import Text
 from replay.wrp.document import Document, Metadata, PlainRecord
@@ -173,11 +173,13 @@ def _bindings(metadata: Metadata, regions: Mapping[int, Region]) -> Iterator[Fau
     for number, binding in enumerate(metadata.bindings):
         where, name = f"name {binding.name.value!r}", binding.name.value
         field = f"metadata.bindings[{number}].region_id"
-        if binding.region not in regions:
+        if binding.region not in regions and binding.region != NO_REGION:
             what = f"stands for region {binding.region}, which the file does not hold"
             yield Fault(where, what, BLOCKS, offset=binding.region_offset, field=field)
         if first.setdefault(name, binding.region) != binding.region:
-            what = f"stands for region {first[name]} and for region {binding.region}; Warp uses the last one"
+            what = (
+                f"stands for {_region(first[name])} and for {_region(binding.region)}; Warp uses the last one"
+            )
             yield Fault(where, what, NOTE, offset=binding.region_offset, field=field)
         if not name:
             yield Fault(
@@ -264,6 +266,10 @@ def _memory(document: Document, metadata: Metadata, operations: OperationTable) 
     ):
         what = f"all regions together take {total} bytes, more than the {free} bytes of memory available here"
         yield Fault("memory", what, BLOCKS, offset=document.regions[0].offset, field="memory")
+
+
+def _region(ident: int) -> str:
+    return "no memory" if ident == NO_REGION else f"region {ident}"
 
 
 def _short(digest: str) -> str:

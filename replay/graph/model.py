@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from replay.manifest import Manifest
 
 
+NO_REGION = 0xFFFFFFFF
+"""What a name stands for whose array has no element, and so no memory."""
+
+
 class OpKind(enum.IntEnum):
     """Operation types of format 18 (`APICOpType` in Warp's `apic_types.h`)."""
 
@@ -155,7 +159,10 @@ class Region:
 
 @dataclass(frozen=True)
 class Binding:
-    """A name for a region. The file lists inputs before outputs but does not say where they part."""
+    """A name for a region. The file lists inputs before outputs but does not say where they part.
+
+    `region` is `NO_REGION` for the name of an array without any element.
+    """
 
     name: str
     region: int

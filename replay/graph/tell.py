@@ -8,6 +8,7 @@ import numpy as np
 
 from replay.graph.fold import Folded, fold_capture
 from replay.graph.model import (
+    NO_REGION,
     Argument,
     ArrayView,
     Capture,
@@ -238,6 +239,9 @@ def _parameters(capture: Capture) -> list[str]:
         if binding.name in seen:
             continue
         seen.add(binding.name)
+        if binding.region == NO_REGION:
+            rows.append((binding.name, "?", "[0]", "", _size(0), "no memory"))
+            continue
         size = _size(region.nbytes) if region is not None else "missing"
         rows.append((binding.name, *_type_and_shape(region), size, f"region {binding.region}"))
     lines = ["", "Parameters", *_cut(_table(rows, 2), "parameters")]

@@ -99,7 +99,7 @@ class Player(abc.ABC):
         self._check_open()
         spec = self._spec(name)
         self.flush()
-        raw = self._read(spec.region)
+        raw = self._read(spec.region) if spec.nbytes else np.empty(0, np.uint8)
         return raw.view(spec.element.scalar).reshape(spec.full_shape)
 
     def view(self, name: str) -> Any:
@@ -114,7 +114,8 @@ class Player(abc.ABC):
         self._check_open()
         spec = self._spec(name)
         self.flush()
-        self._viewed.add(spec.region)
+        if spec.nbytes:
+            self._viewed.add(spec.region)
         return self._view(spec)
 
     def region_bytes(self, region: int) -> np.ndarray:
@@ -137,6 +138,8 @@ class Player(abc.ABC):
         """
         values: dict[int, np.ndarray] = {}
         for name, value in self._pending.items():
+            if not value.nbytes:
+                continue  # an array without elements may have no region at all
             region = self.parameters[name].region
             values.pop(region, None)
             values[region] = value
@@ -402,5 +405,6 @@ def _carry_pairs(capture: Capture, parameters: Mapping[str, ParameterSpec]) -> l
                 f"{capture.path.name}: the manifest carries {source!r} ({parameters[source].nbytes} bytes) "
                 f"to {target!r} ({parameters[target].nbytes} bytes)"
             )
-        pairs.append((parameters[source].region, parameters[target].region))
+        if parameters[source].nbytes:
+            pairs.append((parameters[source].region, parameters[target].region))
     return [(source, target) for source, target in pairs if source != target]

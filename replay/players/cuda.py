@@ -84,9 +84,9 @@ class CudaPlayer(Player):
         return self._handle
 
     def address(self, name: str) -> int:
-        """Return the device address of a parameter; it stays until the player is closed."""
+        """Return the device address of a parameter, 0 if it has no element; it stays until the player is closed."""
         self._check_open()
-        return self._address[self._spec(name).region]
+        return self._address.get(self._spec(name).region, 0)
 
     def node_count(self) -> int:
         """Return the number of nodes of the driver's graph, at its top level."""
@@ -137,6 +137,8 @@ class CudaPlayer(Player):
 
     def _view(self, spec: ParameterSpec) -> Any:
         wp = import_warp()
+        if not spec.nbytes:
+            return wp.empty(spec.shape, dtype=_warp_type(wp, spec), device=self._device)
         array = wp.array(
             ptr=self._address[spec.region],
             dtype=_warp_type(wp, spec),

@@ -42,7 +42,8 @@ class FakePlayer(Player):
         return self._regions[region].copy()
 
     def _view(self, spec: ParameterSpec) -> np.ndarray:
-        return self._regions[spec.region].view(spec.element.scalar).reshape(spec.full_shape)
+        memory = self._regions[spec.region] if spec.nbytes else np.empty(0, np.uint8)
+        return memory.view(spec.element.scalar).reshape(spec.full_shape)
 
     def _launch(self) -> None:
         if self.step is not None:

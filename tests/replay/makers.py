@@ -270,6 +270,17 @@ def views() -> Recorded:
     return Recorded(body, {"matrix": matrix}, {})
 
 
+def no_elements() -> Recorded:
+    """Names for arrays without elements: one that a launch over nothing takes, one that nothing takes."""
+    empty, line = wp.zeros(0, dtype=float), wp.array(_floats(4))
+
+    def body() -> None:
+        wp.launch(scale, 0, inputs=[empty, 2.0])
+        wp.launch(scale, 4, inputs=[line, 2.0])
+
+    return Recorded(body, {"empty": empty, "line": line}, {"empty_out": wp.zeros((0, 3), dtype=wp.int32)})
+
+
 def nothing() -> Recorded:
     """No operation at all."""
     x = wp.array(_floats(3))
@@ -277,5 +288,6 @@ def nothing() -> Recorded:
 
 
 MAKERS = (
-    launches, struct_argument, indexed, copies, library, sparse, conditions, mesh_handle, views, nothing,
+    launches, struct_argument, indexed, copies, library, sparse, conditions, mesh_handle, views,
+    no_elements, nothing,
 )  # fmt: skip
