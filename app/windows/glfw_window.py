@@ -35,7 +35,7 @@ _SIGNS = {
     "`": "grave_accent", "#": "hash", "<": "less",
 }  # fmt: skip
 _THREAD_VARIABLE = "RIPPLESCOPE_THREADED_SWAP"
-_POLL_SECONDS = 1 / 250
+_POLL_SECONDS = 1 / 125
 _BUTTONS = {
     glfw.MOUSE_BUTTON_LEFT: Button.LEFT,
     glfw.MOUSE_BUTTON_RIGHT: Button.RIGHT,

@@ -46,7 +46,6 @@ class Presenter:
 
     Attributes:
         shown: pictures that are known to have been swapped.
-        in_flight: pictures that may be on their way while the next one is drawn, at most `_SLOTS` - 1.
     """
 
     def __init__(self, handle: Any, size: tuple[int, int], *, vsync: bool) -> None:
@@ -58,7 +57,6 @@ class Presenter:
         self._slot = self._ring[0]
         self._spare = deque(self._ring[1:])
         self._given = self.shown = 0
-        self.in_flight = 1
         self._jobs: SimpleQueue[_Slot | None] = SimpleQueue()
         self._back: SimpleQueue[_Slot | None] = SimpleQueue()
         self._failure: BaseException | None = None
@@ -90,7 +88,8 @@ class Presenter:
         calls.glFlush()  # or the other context would wait for what was never sent
         self._given += 1
         self._jobs.put(slot)
-        while not self._spare or self._given - self.shown > self.in_flight:
+        # With one on its way the GPU often has nothing to do; with vsync a second one would only come later.
+        while not self._spare or self._given - self.shown > (1 if self._vsync else _SLOTS - 1):
             self._take_back()
         self._slot = slot = self._spare.popleft()
         self._wait_on_gpu(slot.shown)
