@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from app.applog import AppLog, Level
 from app.basin.tools import ToolBox
-from app.lab.lab import Lab
+from app.lab.lab import Closable, Lab
 from app.opening import Answer, TrustQuestion, load, open_path
 from app.presets import Preset, load_presets
 from app.recapture import FrameRequest, Recapture
@@ -82,6 +82,7 @@ class App:
         question: a capture that waits for the answer.
         free_run: one launch a frame without a look at the clock; `set_free_run` changes it.
         tools: what the left button does on the water.
+        closables: what panels made and what is closed with the app.
         message: the text of the error popup, empty for none.
         notice: a short text in the status bar.
         focused: the parameter whose widget is to be shown next, empty for none.
@@ -130,6 +131,7 @@ class App:
         self._furnish: Callable[[], None] | None = None
         self.presets: list[Preset] = []
         self.preset: str = ""
+        self.closables: list[Closable] = []
         self._later: list[Callable[[], None]] = []
         self.reload_presets()
 
@@ -381,6 +383,8 @@ class App:
             self.recapture = None
         self.forget_question()
         self.attempt(self.session.close)
+        while self.closables:
+            self.attempt(self.closables.pop().close)
         self._close_scene()
 
     def poll_lab(self) -> None:

@@ -10,6 +10,7 @@ from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.canvas import CanvasItem
 from app.panels.events import EventsPanel
+from app.panels.explained import ExplainedPanel
 from app.panels.graph import GraphPanel
 from app.panels.inspector import InspectorPanel
 from app.panels.log import LogPanel
@@ -29,7 +30,7 @@ from app.state import App, Rect
 internal = imgui.internal
 LAYOUT_VERSION = 4
 """A remembered layout of another version gives way to the default one."""
-_FLOATING = {"Capture, explained": (940.0, 640.0)}
+_FLOATING = {"Capture, explained": (940.0, 730.0)}
 """Panels that lie over the others until the user docks them, with their size at first."""
 
 
@@ -61,6 +62,7 @@ class Desk:
             LogPanel(),
             SourcesPanel(),
             ProbesPanel(),
+            ExplainedPanel(),
         )
         self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}
         self._front: list[str] = []
@@ -120,6 +122,7 @@ class Desk:
         if panel.name in _FLOATING:
             centre = imgui.get_main_viewport().get_work_center()
             width, height = (side * self._gui.scale for side in _FLOATING[panel.name])
+            height = min(height, imgui.get_main_viewport().work_size.y - 12 * self._gui.scale)
             imgui.set_next_window_size((width, height), imgui.Cond_.first_use_ever)
             imgui.set_next_window_pos(centre, imgui.Cond_.first_use_ever, (0.5, 0.5))
         opened, stays = imgui.begin(self._titles[panel.name], True)

@@ -69,6 +69,11 @@ class MenuBar:
             imgui.end_menu()
         if imgui.begin_menu("Help"):
             _item(app, "Shortcuts", Action.HELP)
+            if imgui.menu_item_simple(
+                "Capture, explained", "", "Capture, explained" not in app.closed_panels
+            ):
+                app.closed_panels ^= {"Capture, explained"}
+                app.save_settings()
             imgui.end_menu()
         if app.scene is not None:
             name = app.scene.name
