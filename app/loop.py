@@ -352,10 +352,11 @@ def open_first(
         path = demo_capture(FrameSettings(), app.device)
     app.open(path)
     if basin is not None and app.scene is not None:
-        from app.basin.apply import furnish, look_at
+        from app.basin.apply import furnish
+        from app.basin.gallery import show_from
 
         furnish(app.scene, basin)
-        look_at(basin, app.camera)
+        show_from(app, basin)
     if app.scene is not None and app.scene.player is not None:
         set_parameters(app.scene, params)
         app.scene.editor.apply({name: params[name] for name in app.scene.editor.names if name in params})

@@ -11,6 +11,7 @@ from app.gui import Gui
 from app.panels.canvas import CanvasItem
 from app.panels.events import EventsPanel
 from app.panels.explained import ExplainedPanel
+from app.panels.gallery import GalleryPanel
 from app.panels.graph import GraphPanel
 from app.panels.inspector import InspectorPanel
 from app.panels.log import LogPanel
@@ -62,6 +63,7 @@ class Desk:
             LogPanel(),
             SourcesPanel(),
             ProbesPanel(),
+            GalleryPanel(),
             ExplainedPanel(),
         )
         self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}

@@ -1,0 +1,59 @@
+"""Starting a scene of the gallery in the running app: in the open basin, or in one captured for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.actions import perform
+from app.basin.apply import furnish, look_at
+from app.bindings import Action
+from app.recapture import FrameRequest
+
+if TYPE_CHECKING:
+    from app.basin.scenes import BasinScene
+    from app.state import App
+
+
+def start_scene(app: App, scene: BasinScene) -> None:
+    """Start a scene: at once where the open basin has its grid and substeps, else once one is captured.
+
+    Raises:
+        ReplayError: the basin cannot be furnished.
+    """
+    live = app.scene
+    if (
+        live is not None
+        and live.player is not None
+        and live.grid is not None
+        and live.furnishing is not None
+        and (live.grid.width, live.grid.height, live.substeps) == (scene.width, scene.height, scene.substeps)
+    ):
+        _begin(app, scene)
+        return
+    device = live.player.device if live is not None and live.player is not None else app.device
+    request = FrameRequest(scene.width, scene.height, scene.substeps, device, "basin")
+    app.start_recapture(request, lambda: _begin(app, scene))
+
+
+def _begin(app: App, scene: BasinScene) -> None:
+    live = app.scene
+    if live is None or live.player is None:
+        return
+    live.editor.reset()
+    for message in live.editor.apply(scene.values):
+        app.log.add(message)
+    furnish(live, scene)
+    perform(app, Action.RESET_WATER)
+    live.clock.paused = False
+    app.frame_view()
+    show_from(app, scene)
+    app.tools.source = app.tools.probe = app.tools.ruler = None
+    app.tell(f"{scene.label}: {scene.description}" if scene.description else scene.label)
+
+
+def show_from(app: App, scene: BasinScene) -> None:
+    """Turn the camera to where a scene is seen from; then the view no longer follows the window."""
+    camera = scene.camera
+    if any(value is not None for value in (camera.yaw, camera.pitch, camera.distance)):
+        look_at(scene, app.camera)
+        app.framed = None
