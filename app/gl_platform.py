@@ -11,6 +11,7 @@ once where a fault would show. RIPPLESCOPE_GL_DEBUG=1 turns the check after ever
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 
@@ -45,6 +46,7 @@ __all__ = [
     "GL",
     "GLError",
     "check_errors",
+    "function_address",
     "glfw",
     "imgui",
     "is_software",
@@ -76,6 +78,16 @@ def check_errors(where: str) -> None:
     raise DisplayError(
         f"OpenGL reports {name} while {where}", remedy="run with RIPPLESCOPE_GL_DEBUG=1 to see which call"
     )
+
+
+def function_address(name: str) -> int:
+    """Return the address of a function of OpenGL for the current context, 0 if there is none."""
+    from OpenGL.platform import PLATFORM
+
+    exported = getattr(PLATFORM.GL, name, None)  # Windows exports what it has had since OpenGL 1.1
+    if exported is not None:
+        return ctypes.cast(exported, ctypes.c_void_p).value or 0
+    return int(PLATFORM.getExtensionProcedure(name.encode()) or 0)
 
 
 def is_software(renderer: str) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from app.gl_platform import function_address
+
 _ENUM = _NAME = _BITS = ctypes.c_uint
 _INT = ctypes.c_int
 _SYNC = ctypes.c_void_p
@@ -31,16 +33,7 @@ class DirectCalls:
 
     def __init__(self) -> None:
         for name, signature in _SIGNATURES.items():
-            setattr(self, name, ctypes.PYFUNCTYPE(*signature)(_address(name)))
+            setattr(self, name, ctypes.PYFUNCTYPE(*signature)(function_address(name)))
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"no direct call {name}")
-
-
-def _address(name: str) -> int:
-    from OpenGL.platform import PLATFORM
-
-    exported = getattr(PLATFORM.GL, name, None)  # Windows exports what it has had since OpenGL 1.1
-    if exported is not None:
-        return ctypes.cast(exported, ctypes.c_void_p).value or 0
-    return int(PLATFORM.getExtensionProcedure(name.encode()) or 0)
