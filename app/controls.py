@@ -45,8 +45,8 @@ def handle_events(app: App, events: Iterable[Event], *, typing: bool) -> None:
     """
     for event in events:
         if isinstance(event, KeyPressed):
-            if event.pressed and not typing:
-                _press_key(app, event)
+            if event.pressed:
+                _press_key(app, event, typing)
         elif isinstance(event, PointerMoved):
             hand = Hand(app)
             if hand.pressed:
@@ -167,11 +167,13 @@ def mark_pointer(app: App) -> Cell | None:
     return tools.here if tools.pressed else app.push.cell
 
 
-def _press_key(app: App, event: KeyPressed) -> None:
+def _press_key(app: App, event: KeyPressed, typing: bool) -> None:
     modifiers = event.modifiers
     if modifiers & Modifiers.SUPER:  # Command on a Mac
         modifiers = (modifiers & ~Modifiers.SUPER) | Modifiers.CONTROL
     action = action_for(event.key, modifiers, repeat=event.repeat)
     if action is None or (app.message and action is not Action.QUIT):
         return
+    if typing and not (action is Action.QUIT and app.popup_open):
+        return  # a form closes at once, though its text field has the keyboard
     perform(app, action)

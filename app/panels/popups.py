@@ -160,9 +160,11 @@ class Popups:
         if imgui.is_window_appearing():
             imgui.set_keyboard_focus_here()
         imgui.set_next_item_width(width)
+        # The path of the last time stands there, chosen whole: typing replaces it.
         entered, self._path = imgui.input_text_with_hint(
-            "##path", "path of a .wrp file", self._path, imgui.InputTextFlags_.enter_returns_true
-        )
+            "##path", "path of a .wrp file", self._path,
+            imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all,
+        )  # fmt: skip
         chosen = self._path if entered else ""
         if app.settings.recent:
             caption(gui, "Recent")
