@@ -1,4 +1,4 @@
-"""What the checks of operations share: sizes of many regions at once, and telling a few faults of many."""
+"""What the checks share: sizes of many regions at once, places in launches, and a few faults of many."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from replay.graph.model import Fault, Region
+from replay.graph.model import Fault, Region, Severity
+from replay.wrp import layout
+from replay.wrp.tables import OperationTable
 
 SHOWN = 8  # faults of one kind that are told one by one
 
@@ -38,3 +40,48 @@ def some(rows: np.ndarray, tell: Callable[[int], Fault]) -> Iterator[Fault]:
             rest = f"{fault.what} (and {len(rows) - SHOWN} more like it)"
             fault = Fault(fault.where, rest, fault.severity, fault.event, fault.offset, fault.field)
         yield fault
+
+
+class LaunchPlaces:
+    """Faults of launches, with the place of each.
+
+    Attributes:
+        table, launches: the operations and the launches among them.
+    """
+
+    def __init__(self, table: OperationTable) -> None:
+        self.table, self.launches = table, table.launches
+
+    def at_launch(
+        self, row: int, what: str, field: str, severity: Severity = Severity.BLOCKS_REPLAY
+    ) -> Fault:
+        """Return the fault of a field of a launch."""
+        event = int(self.launches.events[row])
+        fields = layout.LAUNCH.fields
+        place = fields[field][1] if fields is not None and field in fields else 80
+        if field == "module_hash":
+            place = 80 + int(self.launches.records["kernel_key_len"][row])
+        offset = int(self.table.offsets[event]) + place
+        return Fault(
+            f"operation {event}", what, severity, event, offset, f"{self.table.field_of(event)}.{field}"
+        )
+
+    def at_param(
+        self, param: int, what: str, offset: int, field: str, severity: Severity = Severity.BLOCKS_REPLAY
+    ) -> Fault:
+        """Return the fault of an argument; `{}` in the field's path is its position."""
+        row = int(self.launches.param_launch[param])
+        event, slot = int(self.launches.events[row]), int(self.launches.param_slot[param])
+        where = f"operation {event}, argument {slot + 1}"
+        return Fault(
+            where, what, severity, event, offset, f"{self.table.field_of(event)}.{field.format(slot)}"
+        )
+
+    def reloc_fault(self, number: int, what: str, place: int, field: str) -> Fault:
+        """Return the fault of a field of a relocation, `place` bytes from its start."""
+        launches = self.launches
+        param = int(launches.reloc_param[number])
+        launch = int(launches.param_launch[param])
+        position = number - int(launches.reloc_start[launches.param_start[launch]])
+        offset = int(launches.reloc_base[number]) + place
+        return self.at_param(param, what, offset, f"relocs[{position}].{field}")

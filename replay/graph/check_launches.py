@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from replay.graph.check_common import RegionSizes, some
+from replay.graph.check_common import LaunchPlaces, RegionSizes, some
 from replay.graph.descriptors import Descriptors
 from replay.graph.groups import group
 from replay.graph.model import Fault, Severity
@@ -16,13 +16,14 @@ from replay.wrp.layout import RelocKind
 from replay.wrp.tables import OperationTable
 
 BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
-THREADS_SUSPICIOUS = 1 << 26  # a launch of more threads must have cells to match
+THREADS_SUSPICIOUS = 1 << 26  # a launch of more threads should have cells to match
+THREADS_ABSURD = 1 << 31  # and of so many must
 THREADS_PER_CELL = 256
 MAX_BLOCK = 1024
 _LARGEST_STRUCT = 4096  # bytes of an argument that is searched for addresses
 
 
-class LaunchChecker:
+class LaunchChecker(LaunchPlaces):
     """The checks of all launches of one file."""
 
     def __init__(
@@ -33,31 +34,12 @@ class LaunchChecker:
         descriptors: Descriptors,
         sizes: RegionSizes,
     ) -> None:
-        self._data, self._document, self._table, self._found = data, document, table, descriptors
-        self._launches, self._sizes = table.launches, sizes
-
-    def _at_launch(self, row: int, what: str, field: str, severity: Severity = BLOCKS) -> Fault:
-        event = int(self._launches.events[row])
-        fields = layout.LAUNCH.fields
-        place = fields[field][1] if fields is not None and field in fields else 80
-        if field == "module_hash":
-            place = 80 + int(self._launches.records["kernel_key_len"][row])
-        offset = int(self._table.offsets[event]) + place
-        return Fault(
-            f"operation {event}", what, severity, event, offset, f"{self._table.field_of(event)}.{field}"
-        )
-
-    def _at_param(self, param: int, what: str, offset: int, field: str, severity: Severity = BLOCKS) -> Fault:
-        row = int(self._launches.param_launch[param])
-        event, slot = int(self._launches.events[row]), int(self._launches.param_slot[param])
-        where = f"operation {event}, argument {slot + 1}"
-        return Fault(
-            where, what, severity, event, offset, f"{self._table.field_of(event)}.{field.format(slot)}"
-        )
+        super().__init__(table)
+        self._data, self._document, self._found, self._sizes = data, document, descriptors, sizes
 
     def kernels(self, known: set[tuple[bytes, bytes]]) -> Iterator[Fault]:
         """Every launch must name a kernel of the metadata, with its module."""
-        launches = self._launches
+        launches = self.launches
         missing = np.array([name not in known for name in launches.names], bool)
         keys = {key for key, _ in known}
 
@@ -66,21 +48,21 @@ class LaunchChecker:
             name = key.decode("utf-8", "backslashreplace")
             if key in keys:
                 text = digest.decode("utf-8", "backslashreplace")
-                return self._at_launch(
+                return self.at_launch(
                     row, f"kernel {name!r} of module {text!r}, which is not listed", "module_hash"
                 )
-            return self._at_launch(row, f"kernel {name!r}, which the metadata do not list", "kernel_key")
+            return self.at_launch(row, f"kernel {name!r}, which the metadata do not list", "kernel_key")
 
         yield from some(np.flatnonzero(missing[launches.name_of]), tell)
 
     def bounds(self) -> Iterator[Fault]:
         """Dimensions, thread counts and blocks."""
-        records = self._launches.records
+        records = self.launches.records
         ndim, threads = records["ndim"].astype(np.int64), records["size"]
         odd = (ndim < 1) | (ndim > layout.MAX_DIMS)
         yield from some(
             np.flatnonzero(odd),
-            lambda row: self._at_launch(
+            lambda row: self.at_launch(
                 row, f"a launch of {int(ndim[row])} dimensions, 1 to 4 expected", "ndim"
             ),
         )
@@ -88,9 +70,10 @@ class LaunchChecker:
         cells = np.prod(sides, axis=1)
         # Threads may be a multiple of the shape (folded axes); floats are exact far beyond what can run.
         uneven = ~odd & ((threads < cells) | (np.fmod(threads.astype(np.float64), np.maximum(cells, 1)) != 0))
+        uneven |= ~odd & (cells == 0) & (threads != 0)  # a thread divides by the sides
         yield from some(
             np.flatnonzero(uneven),
-            lambda row: self._at_launch(
+            lambda row: self.at_launch(
                 row,
                 f"{int(threads[row])} threads for a launch of shape "
                 f"{records['shape'][row, : ndim[row]].tolist()}",
@@ -99,51 +82,47 @@ class LaunchChecker:
         )
         yield from some(
             np.flatnonzero(records["dim"] != threads),
-            lambda row: self._at_launch(
+            lambda row: self.at_launch(
                 row, f"{int(records['dim'][row])} threads, but size says {int(threads[row])}", "dim"
             ),
         )
         block = records["block_dim"]
         yield from some(
             np.flatnonzero((block < 0) | (block > MAX_BLOCK)),
-            lambda row: self._at_launch(
+            lambda row: self.at_launch(
                 row, f"a block of {int(block[row])} threads, at most {MAX_BLOCK}", "block_dim"
             ),
         )
         yield from self._idle_threads(np.maximum(cells, threads.astype(np.float64)))
 
     def _idle_threads(self, threads: np.ndarray) -> Iterator[Fault]:
-        launch = self._launches.param_launch[self._found.param]
+        launch = self.launches.param_launch[self._found.param]
         largest = np.zeros(len(threads))
         np.maximum.at(largest, launch, self._found.cells)
         many = (threads > THREADS_SUSPICIOUS) & (threads > THREADS_PER_CELL * largest)
-        yield from some(
-            np.flatnonzero(many),
-            lambda row: self._at_launch(
-                row,
-                f"{int(threads[row])} threads, but its largest array has {int(largest[row])} cells",
-                "shape",
-            ),
-        )
+        absurd = threads >= THREADS_ABSURD
+        for severity, rows in ((BLOCKS, many & absurd), (NOTE, many & ~absurd)):
+            yield from some(
+                np.flatnonzero(rows),
+                lambda row, severity=severity: self.at_launch(  # type: ignore[misc]
+                    row,
+                    f"{int(threads[row])} threads, but its largest array has {int(largest[row])} cells",
+                    "shape",
+                    severity,
+                ),
+            )
 
     def arguments(self) -> Iterator[Fault]:
-        """Sizes, alignments and numbering; launches of one kernel must agree."""
-        launches, params = self._launches, self._launches.params
+        """Numbering and sizes; launches of one kernel must agree."""
+        launches, params = self.launches, self.launches.params
         if not len(params):
             return
-        align = params["value_align"].astype(np.int64)
-        odd = (align > 128) | ((align & (align - 1)) != 0)
 
         def at(param: int, what: str, name: str, place: int, severity: Severity = BLOCKS) -> Fault:
             offset = int(launches.param_base[param]) + place
-            return self._at_param(param, what, offset, f"params[{{}}].{name}", severity)
+            return self.at_param(param, what, offset, f"params[{{}}].{name}", severity)
 
-        yield from some(
-            np.flatnonzero(odd),
-            lambda param: at(param, f"an alignment of {int(align[param])} bytes", "value_align", 12),
-        )
-        count = np.maximum(launches.records["num_params"].astype(np.int64), 1)
-        expected = launches.param_slot % count[launches.param_launch] + 1
+        expected = launches.param_slot + 1  # adjoint ones are counted on
         yield from some(
             np.flatnonzero(params["param_index"] != expected),
             lambda param: at(
@@ -172,29 +151,21 @@ class LaunchChecker:
             ),
         )  # fmt: skip
 
-    def _reloc_fault(self, number: int, what: str, place: int, field: str) -> Fault:
-        launches = self._launches
-        param = int(launches.reloc_param[number])
-        launch = int(launches.param_launch[param])
-        position = number - int(launches.reloc_start[launches.param_start[launch]])
-        offset = int(launches.reloc_base[number]) + place
-        return self._at_param(param, what, offset, f"relocs[{position}].{field}")
-
     def pointers(self) -> Iterator[Fault]:
         """Relocations must lead into regions and to meshes that the file holds."""
-        relocs = self._launches.relocs
+        relocs = self.launches.relocs
         pointer = relocs["kind"] == RelocKind.DATA_PTR
         ids, offsets = relocs["region"].astype(np.int64), relocs["region_offset"]
         exists, size, _ = self._sizes.find(ids)
         yield from some(
             np.flatnonzero(pointer & ~exists),
-            lambda n: self._reloc_fault(
+            lambda n: self.reloc_fault(
                 n, f"a pointer to region {int(ids[n])}, which the file does not hold", 4, "region_id"
             ),
         )
         yield from some(
             np.flatnonzero(pointer & exists & (offsets > size)),
-            lambda n: self._reloc_fault(
+            lambda n: self.reloc_fault(
                 n, f"a pointer to byte {int(offsets[n])} of region {int(ids[n])} of {int(size[n])} bytes",
                 8, "region_offset",
             ),
@@ -203,7 +174,7 @@ class LaunchChecker:
         stray = (relocs["kind"] == RelocKind.HANDLE) & ~np.isin(offsets, handles)
         yield from some(
             np.flatnonzero(stray),
-            lambda n: self._reloc_fault(
+            lambda n: self.reloc_fault(
                 n, f"a handle {int(offsets[n]):#x} to no mesh of the file", 8, "region_offset"
             ),
         )
@@ -216,7 +187,7 @@ class LaunchChecker:
 
         def tell(row: int, what: str, place: int, severity: Severity = BLOCKS) -> Fault:
             names = {16: "shape", 32: "strides", 48: "ndim"}
-            return self._at_param(
+            return self.at_param(
                 int(found.param[row]),
                 what,
                 int(found.base[row]) + place,
@@ -262,7 +233,7 @@ class LaunchChecker:
 
     def baked_pointers(self) -> Iterator[Fault]:
         """8-byte values without relocation that look like addresses: they mean nothing in another process."""
-        launches, params = self._launches, self._launches.params
+        launches, params = self.launches, self.launches.params
         owners, places, values = self._free_words()
         alone = params["value_size"][owners] == 8
         # Heap and device addresses lie between 4 GiB and 2^47 and are aligned; doubles lie far above. In a
@@ -276,7 +247,7 @@ class LaunchChecker:
             what = (
                 "the mesh handle of the capture" if mesh[row] else "an address of the process that captured"
             )
-            return self._at_param(
+            return self.at_param(
                 param,
                 f"the value {int(values[row]):#x}{f' at byte {place}' if place else ''} looks like {what}, "
                 "baked in as a number: a replay elsewhere may crash; pass meshes as wp.handle",
@@ -289,7 +260,7 @@ class LaunchChecker:
 
     def _free_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return argument, byte and value of every aligned 8-byte word that no relocation or array covers."""
-        launches, params, found = self._launches, self._launches.params, self._found
+        launches, params, found = self.launches, self.launches.params, self._found
         size = params["value_size"].astype(np.int64)
         candidates = np.flatnonzero(
             (size >= 8) & (params["value_align"] % 8 == 0) & (size <= _LARGEST_STRUCT)

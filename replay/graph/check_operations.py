@@ -13,7 +13,9 @@ import numpy as np
 
 from replay.graph import library
 from replay.graph.check_common import SHOWN, RegionSizes, some
+from replay.graph.check_contents import check_contents
 from replay.graph.check_launches import LaunchChecker
+from replay.graph.check_values import ValueChecker
 from replay.graph.descriptors import Descriptors
 from replay.graph.model import Fault, OpKind, Region, Severity
 from replay.wrp import layout
@@ -47,6 +49,8 @@ def check_operations(
         yield from checker.pointers()
         yield from checker.arrays()
         yield from checker.baked_pointers()
+        yield from ValueChecker(table, descriptors, sizes).check(data)
+        yield from check_contents(data, table, descriptors, regions)
 
 
 def _trailing(table: OperationTable) -> Iterator[Fault]:

@@ -25,6 +25,7 @@ from replay.wrp.layout import DeviceType, Section
 from replay.wrp.tables import OperationTable
 
 BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
+_CONSTRUCTORS = 2  # `BVH_CONSTRUCTOR_LBVH`, the last of Warp's `bvh.h` that fits the record
 UNUSED_LIMIT = 1 << 30  # bytes that a region which nothing uses may ask for
 
 
@@ -195,6 +196,13 @@ def _meshes(data: bytes, metadata: Metadata, regions: Mapping[int, Region]) -> I
             what = f"{points} points and {triangles} triangles"
             yield Fault(where, what, BLOCKS, offset=mesh.offset, field=f"{prefix}.num_points")
             continue
+        leaf, constructor = int(value["bvh_leaf_size"]), int(value["bvh_constructor"])
+        if not leaf:
+            what = "leaves of 0 triangles in its tree, with which Warp would build it for ever"
+            yield Fault(where, what, BLOCKS, offset=mesh.offset + 10, field=f"{prefix}.bvh_leaf_size")
+        if constructor > _CONSTRUCTORS:
+            what = f"a tree of kind {constructor}, 0 to {_CONSTRUCTORS} expected"
+            yield Fault(where, what, BLOCKS, offset=mesh.offset + 9, field=f"{prefix}.bvh_constructor")
         needs = [("points", 12 * points, 12), ("indices", 12 * triangles, 16)]
         if int(value["velocities_region"]):
             needs.append(("velocities", 12 * points, 20))

@@ -31,6 +31,8 @@ class Descriptors:
         member: whether it lies in a struct.
         base: file offset of the descriptor.
         index_relocs: which relocations belong to index lists.
+        loose: which relocations patch a pointer that belongs to no array; Warp writes none such.
+        grad_region, grad_offset: what the gradient pointer refers to; region -1 for a null pointer.
     """
 
     reloc: np.ndarray
@@ -45,6 +47,9 @@ class Descriptors:
     member: np.ndarray
     base: np.ndarray
     index_relocs: np.ndarray
+    loose: np.ndarray
+    grad_region: np.ndarray
+    grad_offset: np.ndarray
 
     def __len__(self) -> int:
         return len(self.reloc)
@@ -121,6 +126,9 @@ def find_descriptors(data: bytes, launches: LaunchTable) -> Descriptors:
     ndim = blobs["ndim"].astype(np.int64)
     # Within a struct two pointers side by side need not be an array: its rank must make sense.
     keep = ~member | ((ndim >= 1) & (ndim <= layout.MAX_DIMS))
+    loose = pointer & ~index_relocs
+    whole = rows[keep | (relocs["kind"][rows] == RelocKind.NULL)]  # an array in a struct may be none
+    loose[whole] = loose[whole + 1] = False
     rows, param, base, blobs, member, ndim = (part[keep] for part in (rows, param, base, blobs, member, ndim))
     null = relocs["kind"][rows] == RelocKind.NULL
     return Descriptors(
@@ -136,4 +144,9 @@ def find_descriptors(data: bytes, launches: LaunchTable) -> Descriptors:
         member=member,
         base=base,
         index_relocs=index_relocs,
+        loose=loose,
+        grad_region=np.where(
+            relocs["kind"][rows + 1] == RelocKind.NULL, -1, relocs["region"][rows + 1].astype(np.int64)
+        ),
+        grad_offset=relocs["region_offset"][rows + 1],
     )

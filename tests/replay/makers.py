@@ -95,6 +95,27 @@ def hold(baked: Baked):
     baked.out[0] = baked.gain + float(baked.mesh % wp.uint64(2))
 
 
+@wp.struct
+class Holder:
+    """An array in a struct, of which an array is made."""
+
+    values: wp.array[float]
+    gain: float
+
+
+@wp.kernel(module="reader_makers")
+def gather(holders: wp.array[Holder], out: wp.array[float]):
+    i = wp.tid()
+    holder = holders[i]
+    out[i] = holder.values[0] * holder.gain
+
+
+@wp.kernel(module="reader_makers")
+def square(x: wp.array[float], y: wp.array[float]):
+    i = wp.tid()
+    y[i] = x[i] * x[i]
+
+
 @dataclass
 class Recorded:
     """What to record, what to name, and what must live until the capture is saved."""
@@ -270,6 +291,29 @@ def views() -> Recorded:
     return Recorded(body, {"matrix": matrix}, {})
 
 
+def backward() -> Recorded:
+    """A launch and its adjoint."""
+    x = wp.array(_floats(8), requires_grad=True)
+    y = wp.zeros(8, dtype=float, requires_grad=True)
+    y.grad.fill_(1.0)
+
+    def body() -> None:
+        wp.launch(square, 8, inputs=[x], outputs=[y])
+        wp.launch(square, 8, inputs=[x], outputs=[y], adj_inputs=[x.grad], adj_outputs=[y.grad], adjoint=True)
+
+    return Recorded(body, {"x": x}, {"y": y, "slope": x.grad})
+
+
+def arrays_in_array() -> Recorded:
+    """An array of structs that hold arrays, which Warp saves with the addresses of this process."""
+    holders = [Holder(), Holder()]
+    for number, holder in enumerate(holders):
+        holder.values, holder.gain = wp.array(_floats(3)), float(number)
+    taken = wp.array(holders, dtype=Holder)
+    out = wp.zeros(2, dtype=float)
+    return Recorded(lambda: wp.launch(gather, 2, inputs=[taken, out]), {}, {"out": out}, list(holders))
+
+
 def no_elements() -> Recorded:
     """Names for arrays without elements: one that a launch over nothing takes, one that nothing takes."""
     empty, line = wp.zeros(0, dtype=float), wp.array(_floats(4))
@@ -289,5 +333,5 @@ def nothing() -> Recorded:
 
 MAKERS = (
     launches, struct_argument, indexed, copies, library, sparse, conditions, mesh_handle, views,
-    no_elements, nothing,
+    backward, arrays_in_array, no_elements, nothing,
 )  # fmt: skip

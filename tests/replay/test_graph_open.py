@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import Damage, only
 
 from replay.graph import check_modules, checks
 from replay.graph.model import Access, Capture, Operation, OpKind, Provenance, Severity
@@ -202,30 +203,6 @@ def test_a_manifest_of_another_file_is_left_out(frame_path: Path, tmp_path: Path
     assert [fault.where for fault in capture.faults if fault.severity is Severity.NOTE][-1] == "manifest"
 
 
-class Damage:
-    """A capture whose bytes can be changed at the places of its own records."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.data = bytearray(path.read_bytes())
-        self.capture = open_capture(path)
-
-    def launch(self, event: int, field: str) -> int:
-        fields = layout.LAUNCH.fields
-        assert fields is not None
-        return self.capture.operations[event].offset + fields[field][1]
-
-    def put(self, offset: int, format: str, *values: int) -> Capture:
-        struct.pack_into("<" + format, self.data, offset, *values)
-        return capture_from_bytes(bytes(self.data), self.path)
-
-
-def only(capture: Capture, words: str) -> tuple[str, int | None, str]:
-    """Return place, offset and field of the fault that blocks the replay and holds the words."""
-    (fault,) = [fault for fault in capture.blocking_faults if words in fault.what]
-    return fault.where, fault.offset, fault.field
-
-
 def test_launch_bounds(recorded: dict[str, Path]) -> None:
     for field, format, values, words in (
         ("ndim", "i", (-5,), "-5 dimensions"),
@@ -241,12 +218,26 @@ def test_launch_bounds(recorded: dict[str, Path]) -> None:
         assert where == "operation 1" and name.startswith("operations[1].")
         assert offset == (damage.launch(1, "size") if "for a launch" in words else place)
     damage = Damage(recorded["launches"])
-    damage.put(damage.launch(1, "shape"), "4I", 20000, 20000, 0, 0)
-    damage.put(damage.launch(1, "size"), "QQ", 400_000_000, 400_000_000)
-    capture = capture_from_bytes(bytes(damage.data), damage.path)
+    damage.put(damage.launch(1, "shape"), "4I", 60000, 60000, 0, 0)
+    capture = damage.put(damage.launch(1, "size"), "QQ", 3_600_000_000, 3_600_000_000)
     assert only(capture, "its largest array has 15 cells") == (
         "operation 1", damage.launch(1, "shape"), "operations[1].shape",
     )  # fmt: skip
+
+
+def test_many_threads_on_few_cells_are_worth_a_note(recorded: dict[str, Path]) -> None:
+    damage = Damage(recorded["launches"])
+    damage.put(damage.launch(1, "shape"), "4I", 20000, 20000, 0, 0)
+    (note,) = damage.put(damage.launch(1, "size"), "QQ", 400_000_000, 400_000_000).faults
+    assert note.severity is Severity.NOTE and note.where == "operation 1"
+    assert note.what == "400000000 threads, but its largest array has 15 cells"
+
+
+def test_a_launch_over_a_side_of_nothing(recorded: dict[str, Path]) -> None:
+    damage = Damage(recorded["launches"])
+    capture = damage.put(damage.launch(1, "shape") + 4, "I", 0)
+    assert only(capture, "15 threads for a launch of shape [3, 0]")[0] == "operation 1"
+    assert damage.put(damage.launch(1, "size"), "QQ", 0, 0).faults == ()  # no thread divides by it
 
 
 def test_pointers_and_arrays(recorded: dict[str, Path]) -> None:

@@ -1,0 +1,127 @@
+"""Whether regions hold addresses of the process that recorded them, which mean nothing in any other.
+
+Warp patches pointers in the values of launches, not in memory: an array of structs that hold arrays is saved
+with descriptors (`array_t`) that still point into the recording process, and a kernel that follows them reads
+whatever lies there now. Only regions that launches take as arrays of elements so large are searched: others
+may hold leftovers of anything. Mesh handles in regions are another matter: Warp lists and replaces them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from replay.graph.check_common import some
+from replay.graph.descriptors import Descriptors
+from replay.graph.groups import group
+from replay.graph.model import Fault, Region, Severity
+from replay.wrp import layout
+from replay.wrp.layout import RelocKind
+from replay.wrp.tables import OperationTable
+
+_CHUNK = 1 << 20  # words looked at at once, so that a search takes little memory
+_WORDS = layout.ARRAY.itemsize // 8
+_NEAR = 1 << 32  # bytes around the recorded pointers in which others of the process are looked for
+_LOWEST, _HIGHEST = 1 << 40, 1 << 47  # where systems map memory for position-independent programs
+_LARGEST_ELEMENT = 1 << 16
+
+
+def check_contents(
+    data: bytes, table: OperationTable, found: Descriptors, regions: Mapping[int, Region]
+) -> Iterator[Fault]:
+    """Return the regions whose contents hold array descriptors of the recording process."""
+    stale = _recorded_pointers(data, table)
+    if not len(stale):
+        return
+    hits: list[tuple[Region, int, int, int]] = []
+    for ident, stride, first in _struct_arrays(found):
+        region = regions.get(ident)
+        if region is None or region.data_offset is None or region.nbytes < layout.ARRAY.itemsize:
+            continue
+        places = _descriptors_in(data, region.data_offset, region.nbytes, stale)
+        places = places[(places - first) % stride + layout.ARRAY.itemsize <= stride]
+        if len(places):
+            (address,) = np.frombuffer(data, "<u8", 1, region.data_offset + int(places[0])).tolist()
+            hits.append((region, int(places[0]), len(places), address))
+
+    def tell(number: int) -> Fault:
+        region, place, count, address = hits[number]
+        return Fault(
+            f"region {region.id}",
+            f"its contents hold what look like {count} arrays of the process that recorded, the first at "
+            f"{address:#x}: Warp cannot save structs with arrays inside an array",
+            Severity.BLOCKS_REPLAY,
+            offset=(region.data_offset or 0) + place,
+            field=f"region {region.id}",
+        )
+
+    yield from some(np.arange(len(hits)), tell)
+
+
+def _struct_arrays(found: Descriptors) -> list[tuple[int, int, int]]:
+    """Return region, element size and first byte of arrays whose elements have room for an array each."""
+    stride = found.strides[np.arange(len(found)), np.clip(found.ndim, 1, layout.MAX_DIMS) - 1]
+    large = (found.region >= 0) & found.sane & (stride >= layout.ARRAY.itemsize)
+    rows = np.flatnonzero(large & (found.offset < np.uint64(1 << 62)))
+    first, _ = group(found.region[rows])
+    return [
+        (int(found.region[row]), int(stride[row]), int(found.offset[row])) for row in rows[first].tolist()
+    ]
+
+
+def _recorded_pointers(data: bytes, table: OperationTable) -> np.ndarray:
+    """Return the pointers that Warp left in the values of launches, sorted; relocations replace them."""
+    launches = table.launches
+    rows = np.flatnonzero(launches.relocs["kind"] == RelocKind.DATA_PTR)
+    places = launches.blob_base[launches.reloc_param[rows]] + launches.relocs["value_byte_offset"][rows]
+    pointers = np.unique(layout.gather(data, np.dtype("<u8"), places))
+    return pointers[(pointers > 0) & (pointers < _HIGHEST)]
+
+
+def _descriptors_in(data: bytes, start: int, nbytes: int, stale: np.ndarray) -> np.ndarray:
+    """Return the bytes of a region at which an `array_t` with elements and a likely address begins."""
+    words = np.frombuffer(data, "<u8", nbytes // 8, start)
+    last = len(words) - _WORDS
+    places: list[np.ndarray] = []
+    for begin in range(0, last + 1, _CHUNK):
+        chunk = words[begin : min(begin + _CHUNK, last + 1)]
+        rows = np.flatnonzero(_likely_address(chunk, stale))
+        # The number of dimensions ends a descriptor, and is the rarest thing to see by chance.
+        rank = words[rows + begin + _WORDS - 1]
+        rows = rows[(rank & np.uint64(0xFFFF)) - np.uint64(1) < np.uint64(layout.MAX_DIMS)] + begin
+        places.append(8 * rows[_is_array(layout.gather(data, layout.ARRAY, start + 8 * rows))])
+    return np.concatenate(places) if places else np.zeros(0, np.int64)
+
+
+def _likely_address(values: np.ndarray, stale: np.ndarray) -> np.ndarray:
+    near = np.zeros(len(values), bool)
+    plausible = np.flatnonzero((values > 0) & (values < _HIGHEST) & (values % np.uint64(4) == 0))
+    numbers = values[plausible].astype(np.int64)
+    known = stale.astype(np.int64)
+    after = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+    before = np.maximum(after - 1, 0)
+    distance = np.minimum(np.abs(known[after] - numbers), np.abs(known[before] - numbers))
+    # Small arrays and large ones lie in different parts of a process.
+    near[plausible] = (distance < _NEAR) | (numbers >= _LOWEST)
+    return near
+
+
+def _is_array(records: np.ndarray) -> np.ndarray:
+    """Whether bytes make sense as a descriptor of an array with elements, as Warp fills it in."""
+    ndim = records["ndim"].astype(np.int64)
+    live = np.arange(layout.MAX_DIMS) < ndim[:, None]
+    shape, strides = records["shape"].astype(np.int64), records["strides"].astype(np.int64)
+    element = np.abs(strides[np.arange(len(records)), np.clip(ndim, 1, layout.MAX_DIMS) - 1])
+    padding = np.frombuffer(np.ascontiguousarray(records["pad"]).tobytes(), "<u4")
+    gradient = records["grad"]
+    result: np.ndarray = (
+        (ndim >= 1)
+        & (ndim <= layout.MAX_DIMS)
+        & (records["flags"] < 16)
+        & (padding == 0)
+        & np.where(live, (shape > 0) & (strides != 0), (shape == 0) & (strides == 0)).all(axis=1)
+        & (element <= _LARGEST_ELEMENT)
+        & ((gradient == 0) | ((gradient < _HIGHEST) & (gradient % np.uint64(4) == 0)))
+    )
+    return result
