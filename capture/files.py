@@ -2,12 +2,14 @@
 
 A new set replaces an old one so that a reader, or a process killed at any moment, finds the old capture
 or the new one. The module files carry a digest in their names, so those of both lie side by side for a
-moment; the new manifest waits as `x.json.next`; the rename of `x.wrp` decides.
+moment; the new manifest waits as `x.json.next`; the rename of `x.wrp` decides. A manifest lists the module
+files of its capture: what no manifest here lists is somebody else's, and is neither removed nor mixed with.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import shutil
@@ -15,14 +17,17 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from capture.device import size_text
+from capture.lock import locked
 from replay.errors import ManifestError, RecordingError
-from replay.fields import read_json
-from replay.manifest import MAX_BYTES, SCHEMA, manifest_path, next_manifest_path
+from replay.manifest import Manifest, manifest_path, next_manifest_path
 
 _LONGEST_NAME = 200  # file systems take 255 bytes, of which staging and suffixes need some
-_MODULE_SUFFIXES = (".o", ".cubin", ".ptx", ".cu")
+_LONGEST_SHOWN = 160
+_MAGIC = b"WRP1"
+_STAGED = "frame.wrp"  # Warp takes some names for others, such as `x.wrp` for `x`; never this one
 
 
 @dataclass(frozen=True)
@@ -38,18 +43,32 @@ class FileSet:
         Raises:
             RecordingError: the path names no file, or a folder.
         """
-        name = re.sub(r"\.wrp$", "", output.name, flags=re.IGNORECASE)
-        if not name or name in (".", "..") or "\0" in str(output):
+        shown = _shown(output)
+        if "\0" in str(output):
             raise RecordingError(
                 f"{str(output)!r} names no file", remedy="give a path such as waves/frame.wrp"
             )
-        if output.is_dir() and name == output.name:
+        try:
+            str(output).encode()
+        except UnicodeEncodeError:  # Warp takes paths as UTF-8 only
             raise RecordingError(
-                f"{output} is a folder", remedy=f"give a file in it, such as {output / 'frame.wrp'}"
-            )
+                f"the path {shown} is not UTF-8", remedy="give another output path"
+            ) from None
+        name = re.sub(r"\.wrp$", "", output.name, flags=re.IGNORECASE)
+        if not name or name in (".", ".."):
+            raise RecordingError(f"{shown!r} names no file", remedy="give a path such as waves/frame.wrp")
         if len(os.fsencode(name)) > _LONGEST_NAME:
             raise RecordingError(f"the file name {name[:40]!r}... is too long", remedy="give a shorter one")
-        return cls(output.absolute().with_name(name + ".wrp"))
+        try:
+            if output.is_dir() and name == output.name:
+                raise RecordingError(
+                    f"{shown} is a folder", remedy=f"give a file in it, such as {output / 'frame.wrp'}"
+                )
+            return cls(output.absolute().with_name(name + ".wrp"))
+        except OSError as error:
+            raise RecordingError(
+                f"{shown}: {error.strerror or error}", remedy="give another output path"
+            ) from None
 
     @property
     def modules(self) -> Path:
@@ -61,6 +80,10 @@ class FileSet:
         """The manifest."""
         return manifest_path(self.wrp)
 
+    @property
+    def _lock(self) -> Path:
+        return self.wrp.with_name(f".{self.wrp.stem}.lock")
+
     def check(self, nbytes: int) -> None:
         """Check that a file of about `nbytes` can be put here and that nothing foreign would be overwritten.
 
@@ -71,10 +94,10 @@ class FileSet:
         try:
             while not folder.exists() and folder != folder.parent:
                 folder = folder.parent
-            self._check_in_the_way()
+            self._check_in_the_way_at_rest()
             free = shutil.disk_usage(folder).free
         except OSError as error:
-            raise RecordingError(f"{self.wrp}: {error.strerror or error}") from None
+            raise RecordingError(f"{_shown(self.wrp)}: {error.strerror or error}") from None
         if not folder.is_dir():
             raise RecordingError(f"{folder} is a file, not a folder", remedy="give another output path")
         try:
@@ -88,32 +111,51 @@ class FileSet:
                 remedy="make room",
             )
 
+    def _check_in_the_way_at_rest(self) -> None:
+        """Refuse as `_check_in_the_way` does, but not for what another recording is just moving."""
+        try:
+            self._check_in_the_way()
+        except RecordingError as refused:
+            try:
+                with locked(self._lock):
+                    self._check_in_the_way()
+            except OSError:
+                raise refused from None
+
     def _check_in_the_way(self) -> None:
-        for path in (self.wrp, self.manifest):
+        """Refuse what is not a capture of ours, and links, which a rename would silently replace.
+
+        Raises:
+            RecordingError: names what is in the way.
+            OSError: it cannot be looked at.
+        """
+
+        def refuse(path: Path, what: str) -> NoReturn:
+            raise RecordingError(f"{path} is in the way: {what}", remedy="give another output path")
+
+        manifests = (self.manifest, next_manifest_path(self.wrp))
+        for path in (self.wrp, *manifests):
+            if path.is_symlink():
+                refuse(path, "it is a symbolic link")
             if os.path.lexists(path) and not path.is_file():
-                kind = "a folder" if path.is_dir() else "not a regular file"
-                raise RecordingError(f"{path} is in the way: it is {kind}", remedy="give another output path")
-        if os.path.lexists(self.manifest) and not _is_manifest(self.manifest):
-            raise RecordingError(
-                f"{self.manifest} is in the way: it is no manifest of a capture",
-                remedy="give another output path",
-            )
+                refuse(path, "it is a folder" if path.is_dir() else "it is not a regular file")
+        if self.wrp.exists() and not _is_wrp(self.wrp):
+            refuse(self.wrp, "it is no capture")
+        for path in manifests:
+            if path.exists() and _read(path) is None:
+                refuse(path, "it is no manifest of a capture")
         if not os.path.lexists(self.modules):
             return
         if not self.modules.is_dir() or self.modules.is_symlink():
-            raise RecordingError(
-                f"{self.modules} is in the way: it is not a folder", remedy="give another output path"
-            )
+            refuse(self.modules, "it is not a folder")
+        ours = set().union(*(_modules_of(path) for path in manifests))
         for path in sorted(self.modules.iterdir()):
-            if path.suffix not in _MODULE_SUFFIXES or not path.is_file():
-                raise RecordingError(
-                    f"{self.modules} is in the way: {path.name!r} in it is no compiled module",
-                    remedy="give another output path",
-                )
+            if path.name not in ours or path.is_symlink() or not path.is_file():
+                refuse(self.modules, f"{path.name!r} in it is no module of a capture recorded here")
 
     @contextlib.contextmanager
     def staging(self) -> Iterator[FileSet]:
-        """Give a set of the same names in a hidden folder beside this one, which is removed afterwards.
+        """Give a set in a hidden folder beside this one, which is removed afterwards.
 
         Raises:
             RecordingError: the folder cannot be made.
@@ -128,7 +170,7 @@ class FileSet:
                 f"the folder {self.wrp.parent} is not writable: {error.strerror or error}"
             ) from None
         try:
-            yield FileSet(folder / self.wrp.name)
+            yield FileSet(folder / _STAGED)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -140,26 +182,45 @@ class FileSet:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def publish(self, staged: FileSet) -> None:
-        """Put a complete staged set in place of this one.
+        """Put a complete staged set, whose manifest lists its modules, in place of this one.
 
         Raises:
-            RecordingError: the system refuses; the old set still stands, or the new one does.
+            RecordingError: the system refuses, something came in the way, or another process does not get
+                done; the old set still stands, or the new one does.
         """
         waiting = next_manifest_path(self.wrp)
         try:
-            with _locked(self.wrp.parent):
-                new = {path.name for path in staged.modules.iterdir()}
+            with locked(self._lock):
+                self._check_in_the_way()
+                self._settle()
+                old, new = _modules_of(self.manifest), _modules_of(staged.manifest)
                 self.modules.mkdir(exist_ok=True)
+                staged.manifest.replace(waiting)
                 for name in sorted(new):
                     (staged.modules / name).replace(self.modules / name)
-                staged.manifest.replace(waiting)
                 staged.wrp.replace(self.wrp)
+                self._remove(old - new)
                 waiting.replace(self.manifest)
-                for path in self.modules.iterdir():
-                    if path.name not in new:
-                        path.unlink()
         except OSError as error:
             raise RecordingError(f"{self.wrp}: cannot be put in place: {error.strerror or error}") from error
+
+    def _settle(self) -> None:
+        """Bring what a killed recording left to the old capture or the new one, whichever `x.wrp` is."""
+        waiting = next_manifest_path(self.wrp)
+        left = _read(waiting)
+        if left is None:
+            return
+        old, new = _modules_of(self.manifest), set(left.modules)
+        if self.wrp.exists() and digest_of(self.wrp) == left.wrp_sha256:
+            self._remove(old - new)
+            waiting.replace(self.manifest)
+        else:
+            self._remove(new - old)
+            waiting.unlink()
+
+    def _remove(self, names: set[str]) -> None:
+        for name in sorted(names):
+            (self.modules / name).unlink(missing_ok=True)
 
 
 def glob_escape(text: str) -> str:
@@ -167,12 +228,35 @@ def glob_escape(text: str) -> str:
     return re.sub(r"([*?\[])", r"[\1]", text)
 
 
-def _is_manifest(path: Path) -> bool:
+def _shown(path: Path) -> str:
+    text = str(path)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN // 2]}...{text[-40:]}"
+
+
+def _is_wrp(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def _read(manifest: Path) -> Manifest | None:
     try:
-        value = read_json(path, MAX_BYTES)
+        return Manifest.read(manifest)
     except ManifestError:
-        return False
-    return isinstance(value, dict) and value.get("schema") == SCHEMA
+        return None
+
+
+def _modules_of(manifest: Path) -> set[str]:
+    found = _read(manifest)
+    return set(found.modules) if found is not None else set()
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 digest of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _is_running(pid: int) -> bool:
@@ -185,19 +269,3 @@ def _is_running(pid: int) -> bool:
     except OSError:
         return True
     return True
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time publish in a folder, where the system can lock folders."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

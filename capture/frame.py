@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any
 import warp as wp
 
 from capture.device import find_device
-from capture.files import FileSet
+from capture.files import FileSet, digest_of
 from capture.kernels.base import State
 from capture.settings import FrameSettings
 from capture.tank import Tank
@@ -142,22 +141,18 @@ def record_frame(
             )
         except (RuntimeError, OSError) as error:
             raise RecordingError(f"{files.wrp}: the graph cannot be saved: {error}") from error
-        _manifest(recorded, staged.wrp).write(staged.manifest)
+        _manifest(recorded, staged).write(staged.manifest)
         files.publish(staged)
     return files.wrp
 
 
-def _manifest(recorded: Recording, wrp: Path) -> Manifest:
+def _manifest(recorded: Recording, saved: FileSet) -> Manifest:
     settings = recorded.tank.settings
-    digest = hashlib.sha256()
-    with wrp.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
     return Manifest(
         created_by="ripplescope",
         warp_version=wp.__version__,
         device_kind="cuda" if recorded.tank.device.is_cuda else "cpu",
-        wrp_sha256=digest.hexdigest(),
+        wrp_sha256=digest_of(saved.wrp),
         solver=settings.solver,
         substeps=settings.substeps,
         frame_rate=float(settings.frame_rate),
@@ -166,6 +161,7 @@ def _manifest(recorded: Recording, wrp: Path) -> Manifest:
         parameters=settings.parameters(),
         kernels=recorded.tank.solver.signatures(),
         carry=recorded.carry,
+        modules=tuple(sorted(path.name for path in saved.modules.iterdir())),
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import gc
 import hashlib
+import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,18 +21,15 @@ import warp as wp
 
 from capture.audit import audit
 from capture.device import find_device, free_host_memory, size_text
-from capture.files import FileSet
+from capture.files import FileSet, digest_of
 from capture.frame import FrameSettings, record_frame, record_graph, recording
+from capture.lock import locked
 from capture.tank import Tank
 from replay.errors import DeviceError, RecordingError
 from replay.manifest import Manifest, manifest_path, read_manifest_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"width": 24, "height": 16, "substeps": 4}
-
-
-def digest_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 class TestFiles:
@@ -116,7 +117,7 @@ class TestFiles:
         assert now.numpy().any()
         np.testing.assert_array_equal(now.numpy(), eager.heights.numpy())
 
-    @pytest.mark.parametrize("name", ["x", "x.wrp", "x.WRP", "x.v2.Wrp", "naïve name", "[1]*"])
+    @pytest.mark.parametrize("name", ["x", "x.wrp", "x.WRP", "x.v2.Wrp", "x.wrp.wrp", "naïve name", "[1]*"])
     def test_names(self, tmp_path: Path, name: str) -> None:
         path = record_frame(FrameSettings(**SMALL), tmp_path / "new" / name, "cpu")
         stem = name[:-4] if name.lower().endswith(".wrp") else name
@@ -126,6 +127,9 @@ class TestFiles:
             f"{stem}.json",
             f"{stem}_modules",
         }
+        manifest = read_manifest_of(path, digest_of(path))
+        assert manifest is not None
+        assert {entry.name for entry in FileSet(path).modules.iterdir()} == set(manifest.modules) != set()
 
     def test_relative_path_and_replacement(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
@@ -172,10 +176,48 @@ class TestInTheWay:
         (tmp_path / "package.json").write_text('{"name": "mine"}')
         self.refused(tmp_path / "package", "package.json is in the way: it is no manifest of a capture")
 
-    def test_folder_of_somebody_else(self, tmp_path: Path) -> None:
-        (tmp_path / "my_modules").mkdir()
-        (tmp_path / "my_modules" / "__init__.py").write_text("mine")
-        self.refused(tmp_path / "my", "'__init__.py' in it is no compiled module")
+    @pytest.mark.parametrize("name", ["__init__.py", "mine.cu", "mine.o"])
+    def test_folder_of_somebody_else(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "ker_modules").mkdir()
+        (tmp_path / "ker_modules" / name).write_text("// my precious source")
+        self.refused(tmp_path / "ker", f"{name!r} in it is no module of a capture recorded here")
+
+    def test_file_of_somebody_else_among_our_modules(self, tmp_path: Path) -> None:
+        path = record_frame(FrameSettings(**SMALL), tmp_path / "x", "cpu")
+        (tmp_path / "x_modules" / "mine.o").write_text("mine")
+        self.refused(path, "'mine.o' in it is no module of a capture recorded here")
+
+    def test_modules_whose_manifest_is_gone(self, tmp_path: Path) -> None:
+        path = record_frame(FrameSettings(**SMALL), tmp_path / "x", "cpu")
+        manifest_path(path).unlink()
+        self.refused(path, "in it is no module of a capture recorded here")
+
+    @pytest.mark.parametrize("content", [b"", b'{"mine": 1}', b"WRP2"])
+    def test_file_that_is_no_capture(self, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / "bar.wrp").write_bytes(content)
+        self.refused(tmp_path / "bar", "bar.wrp is in the way: it is no capture")
+
+    @pytest.mark.parametrize("name", ["x.wrp", "x.json", "x.json.next", "x_modules"])
+    @pytest.mark.parametrize("target", ["there", "nowhere"])
+    def test_symbolic_link(self, tmp_path: Path, name: str, target: str) -> None:
+        (tmp_path / "there").mkdir() if name == "x_modules" else (tmp_path / "there").write_bytes(b"WRP1")
+        (tmp_path / name).symlink_to(target)
+        said = "is not a folder" if name == "x_modules" else "is a symbolic link"
+        self.refused(tmp_path / "x", f"{name} is in the way: it {said}")
+        assert (tmp_path / name).is_symlink()
+
+    def test_what_came_in_the_way_meanwhile(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        save = wp.capture_save
+
+        def and_somebody_else_saves(*args: object, **kwargs: object) -> None:
+            save(*args, **kwargs)
+            (tmp_path / "x.json").write_text("mine")
+
+        monkeypatch.setattr(wp, "capture_save", and_somebody_else_saves)
+        with pytest.raises(RecordingError, match=r"x\.json is in the way"):
+            record_frame(FrameSettings(**SMALL), tmp_path / "x", "cpu")
+        assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+        assert (tmp_path / "x.json").read_text() == "mine"
 
     @pytest.mark.skipif(
         not Path("/proc/self").is_dir(), reason="needs /proc, a folder that nobody can write to"
@@ -191,10 +233,27 @@ class TestInTheWay:
     def test_long_name(self, tmp_path: Path) -> None:
         self.refused(tmp_path / ("a" * 201), "is too long")
 
-    @pytest.mark.parametrize("name", ["", ".wrp", "..", "a\0b"])
-    def test_no_file_name(self, tmp_path: Path, name: str) -> None:
-        with pytest.raises(RecordingError):
-            record_frame(FrameSettings(**SMALL), tmp_path / "none" / name / ".wrp", "cpu")
+    @pytest.mark.parametrize("name", ["", ".", "/", ".wrp", ".WRP", "..", "../..", "a\0b", "a\0b/x"])
+    def test_no_file_name(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(RecordingError, match=r"names no file|is a folder"):
+            record_frame(FrameSettings(**SMALL), Path(name), "cpu")
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("d/" * 2500 + "x", "File name too long"),
+            ("n" * 300 + "/x", "File name too long"),
+            ("caf\udce9", r"caf\xe9 is not UTF-8"),
+            ("caf\udce9/x", "is not UTF-8"),
+        ],
+    )
+    def test_path_that_no_file_can_have(self, tmp_path: Path, name: str, said: str) -> None:
+        with pytest.raises(RecordingError) as caught:
+            record_frame(FrameSettings(**SMALL), tmp_path / name, "cpu")
+        assert said in str(caught.value)
+        assert len(str(caught.value)) < 400 and str(caught.value).isprintable()
         assert not list(tmp_path.iterdir())
 
     def test_no_room_on_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,7 +361,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from capture.files import FileSet
+from capture.files import FileSet, digest_of
 at, count = {at}, 0
 
 def dying(original):
@@ -316,7 +375,7 @@ def dying(original):
 
 files = FileSet.at(Path({path!r}))
 with files.staging() as staged:
-    staged.wrp.write_bytes(b"new")
+    staged.wrp.write_bytes(b"WRP1new")
     staged.manifest.write_text(Path({manifest!r}).read_text())
     staged.modules.mkdir()
     for name in ("both_1.o", "new_2.o"):
@@ -333,22 +392,23 @@ class TestKilled:
     """A process killed before any of the steps of publishing leaves the old capture whole, or the new one."""
 
     @staticmethod
-    def manifest_for(wrp: bytes, path: Path, template: Path) -> None:
+    def manifest_for(wrp: bytes, path: Path, template: Path, modules: tuple[str, ...]) -> None:
+        digest = hashlib.sha256(wrp).hexdigest()
         manifest = Manifest.read(manifest_path(template))
-        Manifest(**{**manifest.__dict__, "wrp_sha256": hashlib.sha256(wrp).hexdigest()}).write(path)
+        dataclasses.replace(manifest, wrp_sha256=digest, modules=modules).write(path)
 
     @pytest.mark.parametrize("old", [False, True])
     def test_at_every_step(self, tmp_path: Path, frame_of: Callable[..., Path], old: bool) -> None:
         new_manifest = tmp_path / "new.json"
-        self.manifest_for(b"new", new_manifest, frame_of())
+        self.manifest_for(b"WRP1new", new_manifest, frame_of(), ("both_1.o", "new_2.o"))
         states = []
-        for at in range(12):
+        for at in range(16):
             folder = tmp_path / str(at)
             files = FileSet(folder / "x.wrp")
             folder.mkdir()
             if old:
-                files.wrp.write_bytes(b"old")
-                self.manifest_for(b"old", files.manifest, frame_of())
+                files.wrp.write_bytes(b"WRP1old")
+                self.manifest_for(b"WRP1old", files.manifest, frame_of(), ("both_1.o", "old_2.o"))
                 files.modules.mkdir()
                 for name in ("both_1.o", "old_2.o"):
                     (files.modules / name).write_bytes(b"module")
@@ -359,14 +419,14 @@ class TestKilled:
             states.append(wrp)
             if wrp:
                 assert read_manifest_of(files.wrp, hashlib.sha256(wrp).hexdigest()) is not None
-                for name in ("both_1.o", f"{wrp.decode()}_2.o"):
+                for name in ("both_1.o", f"{wrp[4:].decode()}_2.o"):
                     assert (files.modules / name).read_bytes() == b"module"
             else:
                 assert not old
             files.check(100)  # a later recording is not refused
             with files.staging() as staged:
-                staged.wrp.write_bytes(b"third")
-                self.manifest_for(b"third", staged.manifest, frame_of())
+                staged.wrp.write_bytes(b"WRP1third")
+                self.manifest_for(b"WRP1third", staged.manifest, frame_of(), ("third_2.o",))
                 staged.modules.mkdir()
                 (staged.modules / "third_2.o").write_bytes(b"module")
                 files.publish(staged)
@@ -376,8 +436,8 @@ class TestKilled:
                 break
         else:
             pytest.fail("publishing never came to its end")
-        assert states[0] == (b"old" if old else b"")
-        assert states[-1] == b"new"
+        assert states[0] == (b"WRP1old" if old else b"")
+        assert states[-1] == b"WRP1new"
         assert len(states) >= 6
 
     def test_while_warp_saves(self, tmp_path: Path) -> None:
@@ -395,3 +455,87 @@ class TestKilled:
         assert {entry: entry.read_bytes() for entry in visible if entry.is_file()} == before
         record_frame(FrameSettings(**SMALL), path, "cpu")
         assert {entry.name for entry in tmp_path.iterdir()} == {"x.wrp", "x.json", "x_modules"}
+
+
+class TestLock:
+    """Who publishes holds a lock file of our own; nobody waits for one forever."""
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+    def test_a_locked_folder_does_not_matter(self, tmp_path: Path) -> None:
+        import fcntl
+
+        handle = os.open(tmp_path, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            record_frame(FrameSettings(**SMALL), tmp_path / "x", "cpu")
+        finally:
+            os.close(handle)
+        assert {entry.name for entry in tmp_path.iterdir()} == {"x.wrp", "x.json", "x_modules"}
+
+    def test_a_holder_that_does_not_end_is_an_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("capture.files.locked", functools.partial(locked, longest_wait=0.1))
+        with locked(tmp_path / ".x.lock"):
+            with pytest.raises(
+                RecordingError, match=r"another process holds .*\.x\.lock for more than 0\.1 s"
+            ):
+                record_frame(FrameSettings(**SMALL), tmp_path / "x", "cpu")
+            assert [entry.name for entry in tmp_path.iterdir()] == [".x.lock"]
+        record_frame(FrameSettings(**SMALL), tmp_path / "x", "cpu")
+        assert not (tmp_path / ".x.lock").exists()
+
+    def test_one_at_a_time(self, tmp_path: Path) -> None:
+        inside, most, entered = 0, 0, 0
+
+        def work() -> None:
+            nonlocal inside, most, entered
+            for _ in range(20):
+                with locked(tmp_path / "lock"):
+                    inside += 1
+                    most, entered = max(most, inside), entered + 1
+                    time.sleep(0.001)
+                    inside -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (most, entered) == (1, 80)
+        assert not list(tmp_path.iterdir())
+
+
+class TestTogether:
+    """Captures to one output at once, and readers of it meanwhile."""
+
+    def test_two_recordings_and_a_reader(self, tmp_path: Path) -> None:
+        from replay.graph.open import open_capture
+
+        code = (
+            "import sys; from pathlib import Path; from capture.frame import *\n"
+            "for turn in range(6):\n"
+            "    side, solver = ((8, 'reference'), (12, 'tuned'))[(turn + int(sys.argv[1])) % 2]\n"
+            "    settings = FrameSettings(width=side, height=8, solver=solver)\n"
+            f"    record_frame(settings, Path({str(tmp_path / 'x')!r}), 'cpu')"
+        )
+        record_frame(FrameSettings(width=8, height=8, solver="reference"), tmp_path / "x", "cpu")
+        writers = [
+            subprocess.Popen([sys.executable, "-c", code, turn], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+            for turn in "01"
+        ]
+        seen = set()
+        while any(writer.poll() is None for writer in writers):
+            capture = open_capture(tmp_path / "x.wrp")
+            assert not capture.faults
+            assert capture.manifest is not None
+            width, solver = capture.manifest.grid.width, capture.manifest.solver
+            assert (width, solver) in ((8, "reference"), (12, "tuned"))
+            seen.add(width)
+        for writer in writers:
+            assert (writer.communicate()[1], writer.returncode) == ("", 0)
+        assert seen == {8, 12}
+        assert {entry.name for entry in tmp_path.iterdir()} == {"x.wrp", "x.json", "x_modules"}
+        manifest = read_manifest_of(tmp_path / "x.wrp", digest_of(tmp_path / "x.wrp"))
+        assert manifest is not None
+        assert {entry.name for entry in (tmp_path / "x_modules").iterdir()} == set(manifest.modules)
