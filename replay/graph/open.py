@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from pathlib import Path
 
 from replay.errors import ManifestError
@@ -18,14 +19,16 @@ from replay.graph.infer import infer_regions
 from replay.graph.model import Binding, Capture, Fault, Kernel, Mesh, Module, Severity
 from replay.graph.operations import LazyOperations
 from replay.graph.source_access import packaged_access
-from replay.manifest import Manifest, manifest_path, read_manifest_of
+from replay.manifest import Manifest, manifest_path, next_manifest_path, read_manifest_of
 from replay.wrp.document import Document, Metadata, parse
 from replay.wrp.files import capture_path, read_regular_file
 from replay.wrp.layout import DeviceType
 
+_PATIENCE = 1.0  # s; replacing a capture takes milliseconds, but one that was killed may have left its traces
+
 
 def open_capture(path: str | os.PathLike[str]) -> Capture:
-    """Open a capture.
+    """Open a capture, also while a recording replaces it: the old one or the new one, never a mixture.
 
     Args:
         path: a `.wrp` file, with or without the extension.
@@ -34,7 +37,23 @@ def open_capture(path: str | os.PathLike[str]) -> Capture:
         CaptureFileError: the file is missing, not readable, or its structure is broken.
     """
     found = capture_path(path)
-    return capture_from_bytes(read_regular_file(found), found)
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        before, waiting = _stamp(found), os.path.lexists(next_manifest_path(found))
+        capture = capture_from_bytes(read_regular_file(found), found)
+        # What lies beside the file may be of the capture that replaces it just now: then look again.
+        under_way = waiting or os.path.lexists(next_manifest_path(found)) or _stamp(found) != before
+        if not capture.faults or not under_way or time.monotonic() > deadline:
+            return capture
+        time.sleep(0.005)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def capture_from_bytes(data: bytes, path: Path) -> Capture:
@@ -99,7 +118,8 @@ def _read_manifest(data: bytes, path: Path) -> tuple[Manifest | None, list[Fault
     place = manifest_path(path)
     try:
         # Only with a manifest is the digest of the whole file needed.
-        waiting = os.path.lexists(place) or os.path.lexists(f"{place}.next")
+        # The one that waits is moved to its place meanwhile, so it is looked for first.
+        waiting = os.path.lexists(next_manifest_path(path)) or os.path.lexists(place)
         return (read_manifest_of(path, hashlib.sha256(data).hexdigest()) if waiting else None), []
     except ManifestError as error:
         return None, [Fault("manifest", f"not used: {error}", Severity.NOTE)]
