@@ -93,8 +93,10 @@ def _fit(values: np.ndarray, axis: np.ndarray, rate: float) -> tuple[float, floa
     """Return amplitude, phase at axis 0, and the explained sum of squares of the best cosine."""
     angle = 2.0 * math.pi * rate * axis
     c, s = np.cos(angle), np.sin(angle)
-    # The axis is symmetric, so cosine and sine are orthogonal; the cosine still has a mean.
+    # Mean and slope were taken off the values, so they are off both parts, too. The axis is symmetric:
+    # nothing even has a slope, nothing odd a mean, and the parts are orthogonal.
     c = c - c.mean()
+    s = s - axis * (float(s @ axis) / float(axis @ axis))
     a, b = float(values @ c) / float(c @ c), float(values @ s) / float(s @ s)
     explained = a * float(values @ c) + b * float(values @ s)
     return math.hypot(a, b), math.atan2(-b, a), explained
@@ -196,6 +198,7 @@ def speed_between(
     phases = []
     for values in (one, other):
         level = values - values.mean()
+        level = level - axis * (float(level @ axis) / float(axis @ axis))
         amplitude, phase, _ = _fit(level, axis, first.rate)
         if amplitude <= _STILL:
             return None
