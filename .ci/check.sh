@@ -11,7 +11,7 @@ python=.venv/bin/python
 say() { printf 'check: %s\n' "$*" >&2; }
 
 missing_packages() {
-    for package in xvfb xauth xdotool libgl1 libegl1 libopengl0 libgl1-mesa-dri libglx-mesa0 \
+    for package in xvfb xauth xdotool x11-utils libgl1 libegl1 libopengl0 libgl1-mesa-dri libglx-mesa0 \
         libxcursor1 libxi6 libxrandr2; do
         dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done

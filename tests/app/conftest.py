@@ -46,7 +46,7 @@ def x_display() -> Iterator[str]:
         pytest.skip("Xvfb is not installed (Debian: xvfb)")
     reader, writer = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1024x768x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-noreset"],
         pass_fds=(writer,),
         stderr=subprocess.DEVNULL,
     )

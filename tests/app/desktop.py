@@ -30,11 +30,14 @@ class Desktop:
         display: the X display.
         path: the capture to open.
         folder: for settings, pictures and the working directory.
-        size: of the window.
+        size: of the window, before the display's scale.
+        scale: of the display.
     """
 
-    def __init__(self, display: str, path: Path, folder: Path, size: tuple[int, int] = SIZE) -> None:
-        self.path, self.size = path, size
+    def __init__(
+        self, display: str, path: Path, folder: Path, size: tuple[int, int] = SIZE, scale: int = 1
+    ) -> None:
+        self.path, self.size = path, (scale * size[0], scale * size[1])
         self.pictures, self.work = folder / "pictures", folder / "work"
         self.work.mkdir(parents=True, exist_ok=True)
         left_out = ("WAYLAND_DISPLAY", "PYOPENGL_PLATFORM")
@@ -186,9 +189,11 @@ class Desktop:
 
 
 @contextmanager
-def desktop(display: str, path: Path, folder: Path, size: tuple[int, int] = SIZE) -> Iterator[Desktop]:
+def desktop(
+    display: str, path: Path, folder: Path, size: tuple[int, int] = SIZE, scale: int = 1
+) -> Iterator[Desktop]:
     """Start the app; end it afterwards."""
-    user = Desktop(display, path, folder, size)
+    user = Desktop(display, path, folder, size, scale)
     try:
         yield user
     finally:

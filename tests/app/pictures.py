@@ -33,10 +33,10 @@ class Likeness:
         return self.mean < MEAN and self.worst < WORST and self.structure > STRUCTURE
 
 
-# Between what renderers may differ by and what an eye sees; test_desktop_pictures.py holds both sides. A shift
-# by a pixel, noise of 8 steps and one percent of brightness reach at most 2.4, 24 and 0.947 in these pictures.
-# A turn by 3 degrees or a missing ring changes a block by 46 at least, a shift by 3 pixels by 53, and 15 % of
-# brightness the mean by 10.
+# Between what renderers may differ by and what an eye sees; test_desktop_pictures.py holds both sides. In
+# these pictures a shift by a pixel, noise of 8 steps and one percent of brightness reach at most 2.4, 24 and
+# 0.947. A turn by 3 degrees or a missing ring changes a block by 46 at least, a shift by 3 pixels by 53, and
+# 15 % of brightness the mean by 10.
 MEAN, WORST, STRUCTURE = 3.0, 33.0, 0.93
 
 
