@@ -39,21 +39,24 @@ def open_capture(path: str | os.PathLike[str]) -> Capture:
     found = capture_path(path)
     deadline = time.monotonic() + _PATIENCE
     while True:
-        before, waiting = _stamp(found), os.path.lexists(next_manifest_path(found))
+        before = _traces(found)
         capture = capture_from_bytes(read_regular_file(found), found)
         # What lies beside the file may be of the capture that replaces it just now: then look again.
-        under_way = waiting or os.path.lexists(next_manifest_path(found)) or _stamp(found) != before
-        if not capture.faults or not under_way or time.monotonic() > deadline:
+        after = _traces(found)
+        at_rest = before == after and not after[1]
+        if not capture.faults or at_rest or time.monotonic() > deadline:
             return capture
         time.sleep(0.005)
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
+def _traces(path: Path) -> tuple[tuple[int, ...], bool]:
+    """Return what tells one file from its successor, and whether a manifest waits to be put in place."""
     try:
         status = path.stat()
-    except OSError:
-        return ()
-    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
+    except (OSError, ValueError):  # no such file, no path at all: reading it says so
+        return (), False
+    stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    return stamp, bool(path.name) and os.path.lexists(next_manifest_path(path))
 
 
 def capture_from_bytes(data: bytes, path: Path) -> Capture:
