@@ -7,9 +7,12 @@ for again; what is damaged is recorded anew.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
+import os
+import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from replay.errors import CaptureFileError, RecordingError
+from replay.manifest import manifest_path, next_manifest_path
 
 if TYPE_CHECKING:
     from capture.settings import FrameSettings
@@ -65,6 +69,14 @@ def capture_path(settings: FrameSettings, device: str) -> Path:
     return cache_folder() / name
 
 
+def _discard(path: Path) -> None:
+    """Remove a capture from the cache."""
+    for file in (path, manifest_path(path), next_manifest_path(path)):
+        with contextlib.suppress(OSError):
+            file.unlink()
+    shutil.rmtree(path.with_name(f"{path.stem}_modules"), ignore_errors=True)
+
+
 def demo_capture(settings: FrameSettings, device: str) -> Path:
     """Return the capture of these settings, recorded now if it is not kept or does not open.
 
@@ -83,11 +95,14 @@ def demo_capture(settings: FrameSettings, device: str) -> Path:
 
         device = find_device(device).alias
     path = capture_path(settings, device)
+    was_there = os.path.lexists(path)
     try:
         if not open_capture(path).blocking_faults:
             return path
     except CaptureFileError:
-        pass  # missing or damaged: both are mended by recording
+        pass
+    if was_there:
+        _discard(path)  # damaged, so a recording would not take it for a capture of ours
     from app.trust import remember_recorded
     from capture.frame import record_frame
 

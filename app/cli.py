@@ -8,13 +8,18 @@ interrupted.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from replay.errors import RipplescopeError, UsageError
+from replay.text import printable
 
 # name -> what `--help` says; the module app.commands.NAME holds the command
 COMMANDS = {
@@ -29,6 +34,7 @@ COMMANDS = {
     "audit": "show what a captured Python block changes on the host only",
     "bench": "measure speed as ratios to a reference in the same run",
 }
+_WRITE_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 DESCRIPTION = "Open, explain and replay captured Warp graphs; without a path, the wave demo."
 
 
@@ -74,17 +80,63 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: without the program's name; None takes them from `sys.argv`.
     """
+    _prepare_streams()
+    _forget_relative_folders()
     try:
-        code = _run(sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
-        return code
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:  # also after the help, which ends by SystemExit
+            sys.stdout.flush()
     except RipplescopeError as error:
-        print(f"ripplescope: {error}", file=sys.stderr)
-        return error.exit_code
+        return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        print("ripplescope: interrupted", file=sys.stderr)
-        return 130
+        return _fail("interrupted", 130)
     except BrokenPipeError:
-        # the reader of our output went away (`| head`): not an error, and nobody left to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        _silence_broken_streams()
+        return 0  # the reader of our output went away (`| head`): not an error, and nobody left to tell
+    except OSError as error:
+        # Files are opened and written where their errors are told, so this is `print` or a stream's `write`.
+        if error.filename is not None or error.errno not in _WRITE_FAULTS:
+            raise
+        return _fail(f"cannot write the output: {error.strerror}", 2)
+
+
+def _fail(text: str, code: int) -> int:
+    with contextlib.suppress(OSError):  # there may be nowhere to tell it
+        print(f"ripplescope: {printable(text)}", file=sys.stderr, flush=True)
+    _silence_broken_streams()
+    return code
+
+
+def _prepare_streams() -> None:
+    """Give output a place that is closed, and let no character that it cannot take stop the program."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:  # else the next file opened would take it all
+        os.set_inheritable(handle, True)
+    os.close(handle)
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _silence_broken_streams() -> None:
+    """Let streams that cannot be written take everything, or Python would fail at its end over the rest."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _forget_relative_folders() -> None:
+    """Ignore folders of the user that are not absolute, as the XDG specification asks for.
+
+    Some libraries would take them from here, and leave things in the working directory.
+    """
+    for kind in ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "DOCUMENTS_DIR", "PICTURES_DIR"):
+        folder = os.environ.get(f"XDG_{kind}")
+        if folder is not None and not Path(folder).is_absolute():
+            del os.environ[f"XDG_{kind}"]

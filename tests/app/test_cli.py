@@ -15,11 +15,18 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 
 
-def ripplescope(*arguments: str, cwd: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder of its own, with the caches of this test session."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+def ripplescope(
+    *arguments: str, cwd: Path, timeout: float = 120, redirect: str = "", **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder of its own, with the caches of this test session.
+
+    `redirect` is shell text such as `>/dev/full`; `variables` are added to the environment.
+    """
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
+    environment.pop("PYTHONUNBUFFERED", None)
+    command = [sys.executable, "-m", "app", *arguments]
     return subprocess.run(
-        [sys.executable, "-m", "app", *arguments],
+        ["/bin/sh", "-c", f'exec "$@" {redirect}', "sh", *command] if redirect else command,
         cwd=cwd,
         env=environment,
         capture_output=True,
@@ -172,3 +179,72 @@ def test_help_is_quick_to_import_and_lists_every_command(tmp_path: Path) -> None
     for name in COMMANDS:
         assert re.search(rf"^  {name} ", done.stdout, re.M)
         assert ripplescope(name, "--help", cwd=tmp_path).returncode == 0
+
+
+needs_dev_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+
+
+@needs_dev_full
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["inspect", "FRAME"], ["inspect", "FRAME", "--json"], ["--help"], ["--smoke", "--trust", "FRAME"]],
+)
+def test_a_full_disk_behind_the_output_is_one_line(
+    tmp_path: Path, frame_path: Path, arguments: list[str], unbuffered: str
+) -> None:
+    arguments = [str(frame_path) if argument == "FRAME" else argument for argument in arguments]
+    done = ripplescope(*arguments, cwd=tmp_path, redirect=">/dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert one_line(done) == "ripplescope: cannot write the output: No space left on device"
+
+
+@needs_dev_full
+def test_errors_that_cannot_be_told_keep_their_exit_code(tmp_path: Path) -> None:
+    done = ripplescope("inspect", "nowhere", cwd=tmp_path, redirect="2>/dev/full")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes descriptors")
+def test_closed_streams(tmp_path: Path, frame_path: Path) -> None:
+    before = frame_path.read_bytes()
+    done = ripplescope("inspect", str(frame_path), cwd=tmp_path, redirect=">&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = ripplescope("--smoke", "--trust", str(frame_path), cwd=tmp_path, redirect=">&- 2>&- <&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ripplescope("inspect", "nowhere", cwd=tmp_path, redirect=">&- 2>&-").returncode == 2
+    assert frame_path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+)
+def test_names_that_the_terminal_cannot_show(
+    tmp_path: Path, frame_path: Path, variables: dict[str, str]
+) -> None:
+    name = tmp_path / "welle\U0001f30a.wrp"
+    name.write_bytes(frame_path.read_bytes())
+    done = ripplescope("inspect", str(name), cwd=tmp_path, **variables)
+    assert done.returncode == 0, done.stderr
+    assert "welle\\" in done.stdout.splitlines()[0] and done.stdout.isascii()
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, frame_path: Path) -> None:
+    done = ripplescope("inspect", str(frame_path), "--json", cwd=tmp_path, redirect="| head -c 1")
+    assert (done.stdout, done.stderr) == ("{", "")
+
+
+@pytest.mark.parametrize("value", ["relative", "./here", ""])
+def test_relative_user_folders_are_ignored(tmp_path: Path, value: str) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    work.mkdir()
+    home.mkdir()
+    folders = dict.fromkeys(("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), value)
+    done = ripplescope("--smoke", "--device", "cpu", cwd=work, HOME=str(home), **folders)
+    assert done.returncode == 0, done.stderr
+    assert list(work.iterdir()) == []
+    assert {path.name for path in (home / ".cache").iterdir()} == {"ripplescope", "warp"}
