@@ -12,7 +12,7 @@ from capture.basin import BASIN, NO_POINTER, basin_inputs, basin_outputs
 from capture.device import free_host_memory, size_text
 from capture.kernels import check_solver
 from replay.errors import UsageError
-from replay.manifest import ParameterEntry, StabilityEntry
+from replay.manifest import CELL_RANGE, FRAME_RATE_RANGE, ParameterEntry, StabilityEntry
 
 MIN_SIDE, MAX_SIDE = 3, 8192
 MAX_SUBSTEPS = 10_000
@@ -147,9 +147,13 @@ class FrameSettings:
                 )
         if not 1 <= self.substeps <= MAX_SUBSTEPS:
             raise UsageError(f"substeps is {_short(self.substeps)}", remedy=f"take 1 to {MAX_SUBSTEPS}")
-        for name in ("frame_rate", "dx", "radius"):
-            if getattr(self, name) <= 0.0:
-                raise UsageError(f"{name} is {getattr(self, name):g}", remedy="it must be greater than 0")
+        for name, (low, high) in (("frame_rate", FRAME_RATE_RANGE), ("dx", CELL_RANGE)):
+            if not low <= getattr(self, name) <= high:
+                raise UsageError(
+                    f"{name} is {getattr(self, name):g}", remedy=f"it must be from {low:g} to {high:g}"
+                )
+        if self.radius <= 0.0:
+            raise UsageError(f"radius is {self.radius:g}", remedy="it must be greater than 0")
         for name in ("k_speed", "k_damp"):
             if getattr(self, name) < 0.0:
                 raise UsageError(f"{name} is {getattr(self, name):g}", remedy="it must not be negative")

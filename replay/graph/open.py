@@ -7,10 +7,12 @@ replay is a fault of the capture, not an error of this function, as long as the 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import time
 from pathlib import Path
 
+from replay.elements import ElementType
 from replay.errors import ManifestError
 from replay.graph.arguments import ArgumentDecoder
 from replay.graph.checks import check_document, check_format
@@ -20,7 +22,7 @@ from replay.graph.model import Binding, Capture, Fault, Kernel, Mesh, Module, Se
 from replay.graph.operations import LazyOperations
 from replay.graph.source_access import packaged_access
 from replay.manifest import Manifest, manifest_path, next_manifest_path, read_manifest_of
-from replay.wrp.document import Document, Metadata, parse
+from replay.wrp.document import Document, Metadata, RegionRecord, parse
 from replay.wrp.files import capture_path, read_regular_file
 from replay.wrp.layout import DeviceType
 
@@ -74,8 +76,10 @@ def capture_from_bytes(data: bytes, path: Path) -> Capture:
             (), (), (check_format(document),), None, folder,
         )  # fmt: skip
     metadata, table = document.metadata, document.operations
-    manifest, notes = _read_manifest(data, path)
     modules, kernels, bindings, meshes = _listed(metadata)
+    manifest, notes = _read_manifest(data, path)
+    if manifest is not None and (misfit := _misfit(manifest, bindings, document.regions)):
+        manifest, notes = None, [Fault("manifest", f"not used: {misfit}", Severity.NOTE)]
     descriptors = find_descriptors(data, table.launches)
     regions = infer_regions(data, document, table, descriptors, bindings, manifest)
     decoder = ArgumentDecoder(
@@ -126,6 +130,25 @@ def _read_manifest(data: bytes, path: Path) -> tuple[Manifest | None, list[Fault
         return (read_manifest_of(path, hashlib.sha256(data).hexdigest()) if waiting else None), []
     except ManifestError as error:
         return None, [Fault("manifest", f"not used: {error}", Severity.NOTE)]
+
+
+def _misfit(
+    manifest: Manifest, bindings: tuple[Binding, ...], regions: tuple[RegionRecord, ...]
+) -> str | None:
+    """Return what is wrong if the file does not hold an array that the rest of the manifest relies on."""
+    sizes = {region.id: region.nbytes for region in regions}
+    bound = {binding.name: sizes.get(binding.region) for binding in bindings}
+    rule = manifest.stability
+    used = {manifest.grid.heights, manifest.grid.pointer, rule.speed, rule.damping, rule.dt}
+    used.update(name for pair in manifest.carry for name in pair)
+    for entry in manifest.parameters:
+        if entry.name in used:
+            if entry.name not in bound:
+                return f"it relies on {entry.name!r}, which the file does not name"
+            nbytes = math.prod(entry.shape) * ElementType.named(entry.dtype).nbytes
+            if bound[entry.name] != nbytes:
+                return f"its {entry.name!r} has {nbytes} bytes, in the file it has {bound[entry.name]}"
+    return None
 
 
 def _listed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 
 from replay.errors import ManifestError
+from replay.graph.model import Capture
+from replay.graph.open import open_capture
 from replay.manifest import (
     MAX_BYTES,
     ArgumentEntry,
@@ -279,3 +282,50 @@ def test_json_is_readable(tmp_path: Path) -> None:
     value = json.loads((tmp_path / "frame.json").read_text())
     assert (value["schema"], value["schema_version"]) == ("ripplescope-manifest", 1)
     assert value["parameters"][2]["default"] == [-1000.0, -1000.0]
+
+
+def with_manifest(frame_path: Path, folder: Path, edit: Edit) -> Capture:
+    """Open a copy of a wave frame whose manifest was edited and still has the right digest."""
+    shutil.copy(frame_path, folder / "frame.wrp")
+    shutil.copytree(frame_path.with_name("frame_modules"), folder / "frame_modules")
+    value = json.loads(manifest_path(frame_path).read_text())
+    edit(value)
+    (folder / "frame.json").write_text(json.dumps(value))
+    return open_capture(folder / "frame")
+
+
+GHOST = {"name": "ghost", "dtype": "float32", "shape": [1], "role": "input"}
+DOUBLE = ["heights", "heights_prev", "heights_out", "heights_prev_out"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (
+            lambda m: (m["parameters"].append(GHOST), m["stability"].update(speed="ghost")),
+            "it relies on 'ghost', which the file does not name",
+        ),
+        (
+            lambda m: (m["parameters"].append(GHOST), m.update(carry=[["ghost", "dt"]])),
+            "it relies on 'ghost', which the file does not name",
+        ),
+        (
+            lambda m: (
+                [p.update(shape=[32, 48]) for p in m["parameters"] if p["name"] in DOUBLE],
+                m["grid"].update(width=48, height=32),
+            ),
+            "its 'heights' has 6144 bytes, in the file it has 1536",
+        ),
+    ],
+)
+def test_a_manifest_that_relies_on_what_the_file_lacks_is_left_out(
+    frame_path: Path, tmp_path: Path, edit: Edit, said: str
+) -> None:
+    capture = with_manifest(frame_path, tmp_path, edit)
+    assert capture.manifest is None and not capture.blocking_faults
+    assert [str(fault) for fault in capture.faults] == [f"manifest: not used: {said}"]
+
+
+def test_a_name_that_nothing_relies_on_may_be_missing(frame_path: Path, tmp_path: Path) -> None:
+    capture = with_manifest(frame_path, tmp_path, lambda m: m["parameters"].append(GHOST))
+    assert capture.manifest is not None and not capture.faults
