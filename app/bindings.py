@@ -98,7 +98,7 @@ BINDINGS = (
 )
 
 MOUSE_BINDINGS = (
-    MouseBinding("Left drag", "Push the water under the cursor"),
+    MouseBinding("Left drag", "Push the water under the cursor, or use the tool in the hand"),
     MouseBinding("Right drag", "Orbit the camera"),
     MouseBinding("Middle drag", "Pan the camera (also Shift + right drag)"),
     MouseBinding("Wheel", "Zoom to the cursor"),

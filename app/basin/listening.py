@@ -85,4 +85,6 @@ def measured_speed(
     if count < _FEWEST:
         return None
     first, second = (np.asarray(values[-count:]) for values, _ in records)
-    return speed_between(first, second, records[0][1], math.dist(one[1], other[1]) * dx, expected)
+    # A probe records the cell nearest to it.
+    cells = [(math.floor(x + 0.5), math.floor(y + 0.5)) for x, y in (one[1], other[1])]
+    return speed_between(first, second, records[0][1], math.dist(*cells) * dx, expected)

@@ -19,7 +19,7 @@ _PERIODIC = 0.6
 _LARGE = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """What is read along the ruler.
 

@@ -6,6 +6,7 @@ water. What a press does is not decided here: `app.controls` reads what this not
 
 from __future__ import annotations
 
+from app.basin.tools import Tool
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.legend import Legend
@@ -95,7 +96,7 @@ def _tell(app: App, gui: Gui, rect: Rect) -> None:
         )
     elif app.lab is not None and app.lab.frame.looking:
         return
-    elif not app.touched and app.scene.pointer is not None:
+    elif not app.touched and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
         text, y = _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
     else:
         return

@@ -12,6 +12,7 @@ import numpy as np
 from app.basin.projection import Place, project_cells, seen
 from app.basin.ruler import Reading, Ruler
 from app.basin.tools import OUTLINED, Tool
+from app.basin.waves import wave_speed
 from app.controls import water_viewport
 from app.gl_platform import imgui
 from app.gui import Gui
@@ -112,7 +113,8 @@ class Overlay:
         reading = self._ruler.read(app.scene, app.tools.ruler, imgui.get_time())
         if reading is None:
             return
-        text = str(self._label.get(id(reading), lambda: ruler_text(reading)))
+        speed = wave_speed(app.scene.editor.scalars(), reading.depth)
+        text = str(self._label.get((reading, speed), lambda: ruler_text(reading, speed)))
         size = imgui.calc_text_size(text)
         x, y = (one[0] + other[0]) / 2 - size.x / 2, (one[1] + other[1]) / 2 + 12 * scale
         corner, end = (x - 9 * scale, y - 4 * scale), (x + size.x + 9 * scale, y + size.y + 4 * scale)
@@ -120,11 +122,14 @@ class Overlay:
         draw.add_text((x, y), gui.colors.text, text)
 
 
-def ruler_text(reading: Reading) -> str:
-    """Return what the ruler reads."""
+def ruler_text(reading: Reading, speed: float) -> str:
+    """Return what the ruler reads; `speed` of waves in m/s, 0 where it is not known."""
     words = f"{reading.distance:.2f} m"
-    if reading.wavelength is not None:
-        words += f"   wavelength {reading.wavelength:.2f} m"
+    length = reading.wavelength
+    if length is not None:
+        words += f"   wavelength {length:.2f} m"
+        if speed > 0.0:
+            words += f"   at {speed:.2f} m/s: {speed / length:.2f} Hz"
     return words
 
 

@@ -73,6 +73,9 @@ class ProbesPanel:
         self._heights(gui, scene.probes, placed, seconds, (width, height if wide else height / 2))
         if wide:
             imgui.same_line(0.0, 0.0)
+            imgui.dummy((12 * gui.scale, 0.0))
+            imgui.same_line(0.0, 0.0)
+            room.x -= 12 * gui.scale
         self._spectra(gui, placed, (room.x - width if wide else width, height if wide else height / 2))
         implot.pop_style_color(2)
 

@@ -165,6 +165,21 @@ def test_the_spectrum_of_a_probe_peaks_at_the_sources_frequency(rig):
     assert spectrum(values, step).peak == pytest.approx(4.0, rel=0.02)
 
 
+def test_the_speed_between_probes_counts_from_the_cells_they_record(rig):
+    from app.basin.listening import measured_speed
+
+    scene = rig.app.scene
+    scene.editor.apply({"border": 1})
+    placed = [(0, (18.4, 15.0)), (1, (22.6, 15.0))]  # cells 18 and 23: 0.5 m, not 0.42 m
+    for index, cell in placed:
+        scene.furnishing.place("probe_pos", index, cell)
+    scene.furnishing.set_source(0, Source((4.0, 15.0), 4.0, 0.1))
+    for _ in range(6):
+        rig.frame(launches=30)
+    speed = measured_speed(scene.probes, *placed, 2.0, 0.1, 7.746)
+    assert speed == pytest.approx(7.746, rel=0.05)
+
+
 def test_a_csv_holds_times_and_heights(rig, tmp_path):
     scene = rig.app.scene
     scene.furnishing.place("probe_pos", 1, (20.0, 15.0))

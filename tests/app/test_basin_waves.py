@@ -31,6 +31,14 @@ def test_the_ruler_reads_the_wavelength_within_two_percent(length, angle):
     assert reading.wavelength == pytest.approx(0.1 * length, rel=0.02)
 
 
+def test_the_ruler_tells_what_frequency_has_such_waves():
+    from app.panels.placed import ruler_text
+
+    reading = read_ruler(plane(20.0, 0.0), None, ((20.0, 30.0), (120.0, 30.0)), 0.1)
+    assert ruler_text(reading, 8.0) == "10.00 m   wavelength 2.00 m   at 8.00 m/s: 4.00 Hz"
+    assert ruler_text(reading, 0.0) == "10.00 m   wavelength 2.00 m"
+
+
 def test_along_a_crest_there_is_no_wavelength():
     reading = read_ruler(plane(20.0, 0.0), None, ((30.0, 10.0), (30.0, 100.0)), 0.1)
     assert reading.wavelength is None and reading.distance == pytest.approx(9.0)
