@@ -323,3 +323,22 @@ def test_the_page_about_capture_tells_right_numbers(rig, tmp_path, monkeypatch):
     rig.frames(3, launches=1)  # it is kept in the cache: no second recording
     assert rig.app.log.text() == ""
     assert rig.app.closables[-1].poll()
+
+
+def test_what_tools_do_is_recorded_and_replays_bit_for_bit(rig, tmp_path, capsys):
+    from app.cli import main
+
+    app, path = rig.app, tmp_path / "drawn.ripple"
+    app.session.start(path)
+    app.tools.hold(Tool.SOURCE)
+    drag(rig, (10.0, 10.0), launches=1)
+    app.tools.hold(Tool.WALL)
+    drag(rig, (20.0, 5.0), (22.0, 25.0), launches=1)
+    app.tools.hold(Tool.DEPTH)
+    drag(rig, (30.0, 15.0), (33.0, 15.0), launches=1)
+    rig.key("Z", Modifiers.CONTROL)
+    rig.frames(20, launches=1)
+    app.session.stop()
+    assert app.scene.player.get("walls").any() and np.abs(rig.heights()).max() > 1e-4
+    assert main(["replay", str(path)]) == 0
+    assert "digest" in capsys.readouterr().out
