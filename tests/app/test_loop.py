@@ -345,3 +345,17 @@ def test_a_wrong_file_is_told_before_a_window_opens(tmp_path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     with pytest.raises(CaptureFileError):
         run_app(tmp_path / "no.wrp")
+
+
+def test_a_minimized_window_has_no_pixels_and_comes_back(small_rig, monkeypatch):
+    """As Windows tells it: a framebuffer of (0, 0), while simulated time goes on."""
+    rig = small_rig
+    launches = rig.app.scene.player.frames
+    with monkeypatch.context() as patch:
+        patch.setattr(type(rig.window), "framebuffer_size", property(lambda self: (0, 0)))
+        rig.frames(4)
+    assert rig.app.scene.player.frames >= launches + 3 and rig.app.log.text() == ""
+    rig.frames(3)
+    rig.app.scene.editor.apply({"radius": 1.5})
+    rig.click(*place_of(rig, (12.0, 8.0)), launches=1)
+    assert np.any(rig.heights()) and rig.app.log.text() == ""
