@@ -5,6 +5,8 @@ A name such as `float32`, `vec2f` or `mat33d` stands for a NumPy scalar type and
 
 from __future__ import annotations
 
+import functools
+import math
 import re
 from dataclasses import dataclass
 
@@ -39,9 +41,10 @@ class ElementType:
     @property
     def nbytes(self) -> int:
         """Size of one element in bytes."""
-        return int(self.scalar.itemsize * np.prod(self.inner_shape, dtype=np.int64))
+        return self.scalar.itemsize * math.prod(self.inner_shape)
 
     @classmethod
+    @functools.lru_cache(maxsize=1024)
     def named(cls, name: str) -> ElementType:
         """Return the element type of a Warp name.
 

@@ -55,12 +55,11 @@ def _no_constant(text: str) -> NoReturn:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(
-            f"the name {next(n for n in names if names.count(n) > 1)!r} appears twice in one object"
-        )
+    value: dict[str, object] = {}
+    for name, member in pairs:
+        if name in value:
+            raise ValueError(f"the name {name!r} appears twice in one object")
+        value[name] = member
     return value
 
 

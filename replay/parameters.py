@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,10 @@ from replay.errors import ParameterError
 if TYPE_CHECKING:
     from replay.graph.model import Capture
     from replay.manifest import ParameterEntry, StabilityEntry
+
+
+_LISTED = 64  # names that an error lists
+_COMPARED = 1000  # and that an unknown one is compared with
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,9 @@ def spec_named(specs: Mapping[str, ParameterSpec], name: str) -> ParameterSpec:
     try:
         return specs[name]
     except KeyError:
-        near = difflib.get_close_matches(name, specs, n=1)
-        listed = ", ".join(specs) or "none"
+        near = difflib.get_close_matches(name, itertools.islice(specs, _COMPARED), n=1)
+        listed = ", ".join(itertools.islice(specs, _LISTED)) or "none"
+        listed += f" and {len(specs) - _LISTED} more" if len(specs) > _LISTED else ""
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ParameterError(f"no parameter {name!r}", remedy=f"{hint}the capture names: {listed}") from None
 

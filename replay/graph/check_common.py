@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -10,7 +13,28 @@ from replay.graph.model import Fault, Region, Severity
 from replay.wrp import layout
 from replay.wrp.tables import OperationTable
 
+_NUMBER = re.compile(r"\d+")
 SHOWN = 8  # faults of one kind that are told one by one
+
+
+def bounded(faults: Iterable[Fault]) -> list[Fault]:
+    """Return the first faults of each kind, the last of which says how many more there are.
+
+    Of one kind are those of the same severity in the same field of any record.
+    """
+    kinds: dict[tuple[Severity, str], list[Fault]] = {}
+    more: Counter[tuple[Severity, str]] = Counter()
+    for fault in faults:
+        kind = fault.severity, _NUMBER.sub("", fault.field)
+        shown = kinds.setdefault(kind, [])
+        if len(shown) < SHOWN:
+            shown.append(fault)
+        else:
+            more[kind] += 1
+    for kind, count in more.items():
+        last = kinds[kind][-1]
+        kinds[kind][-1] = dataclasses.replace(last, what=f"{last.what} (and {count} more like it)")
+    return [fault for shown in kinds.values() for fault in shown]
 
 
 class RegionSizes:
@@ -38,7 +62,7 @@ def some(rows: np.ndarray, tell: Callable[[int], Fault]) -> Iterator[Fault]:
         fault = tell(row)
         if number == SHOWN < len(rows):
             rest = f"{fault.what} (and {len(rows) - SHOWN} more like it)"
-            fault = Fault(fault.where, rest, fault.severity, fault.event, fault.offset, fault.field)
+            fault = dataclasses.replace(fault, what=rest)
         yield fault
 
 

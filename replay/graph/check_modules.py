@@ -8,20 +8,21 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from replay.errors import CaptureFileError
 from replay.graph.machine import elf_machine
 from replay.graph.model import Fault, Severity
-from replay.wrp.document import Metadata, ModuleRecord
+from replay.wrp.document import KernelRecord, Metadata, ModuleRecord
 from replay.wrp.files import MODULE_SIZE_LIMIT, read_regular_file
 from replay.wrp.layout import DeviceType
-from replay.wrp.tables import OperationTable
 
 BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
 BINARY_SUFFIXES = (".o", ".cubin", ".ptx")
 _MACHINE_CUDA = 190
+_LISTED = 8  # files that one fault lists
+_MOST_SEARCHES = 256  # names of one module that are searched for in all of its bytes
 _PTX = 1  # `APIC_CUDA_BINARY_PTX`
 _MACH_O = (b"\xcf\xfa\xed\xfe",)
 
@@ -31,18 +32,21 @@ def is_plain_name(name: str) -> bool:
     return bool(name) and name not in (".", "..") and not any(mark in name for mark in "/\\:\0")
 
 
-def check_modules(
-    metadata: Metadata, device_type: int, operations: OperationTable, folder: Path
-) -> Iterator[Fault]:
+def check_modules(metadata: Metadata, device_type: int, folder: Path) -> Iterator[Fault]:
     """Return the faults of the modules and of the folder that they lie in."""
     cpu = device_type == DeviceType.CPU
     missing = False
     if metadata.modules and not folder.is_dir():
         missing = True
-        names = ", ".join(module.file.value for module in metadata.modules)
+        names = ", ".join(module.file.value for module in metadata.modules[:_LISTED])
+        names += ", ..." if len(metadata.modules) > _LISTED else ""
         state = "is not a folder" if os.path.lexists(folder) else "is missing"
         yield Fault(f"folder {folder.name}", f"the folder of modules {state}; it should hold {names}", BLOCKS)
     seen: set[str] = set()
+    files = _Files(folder, cpu)
+    kernels: dict[str, list[KernelRecord]] = {}
+    for kernel in metadata.kernels:
+        kernels.setdefault(kernel.module_hash.value, []).append(kernel)
     for number, module in enumerate(metadata.modules):
         field = f"metadata.modules[{number}]"
         where = f"module {module.name.value}"
@@ -57,39 +61,64 @@ def check_modules(
             what = f"the file name {module.file.value!r} leaves the folder of modules"
             yield Fault(where, what, BLOCKS, offset=module.file.offset, field=f"{field}.file")
         elif not missing:
-            yield from _file(module, metadata, cpu, operations, folder)
+            yield from files.faults(module, kernels.get(module.hash.value, ()))
     yield from _strays(metadata, folder)
 
 
-def _file(
-    module: ModuleRecord, metadata: Metadata, cpu: bool, operations: OperationTable, folder: Path
-) -> Iterator[Fault]:
-    name = module.file.value
-    where = f"{folder.name}/{name}"
-    if not os.path.lexists(folder / name):
-        yield Fault(where, "the file of a module is missing", BLOCKS)
-        return
-    try:
-        contents = read_regular_file(folder / name, limit=MODULE_SIZE_LIMIT)
-    except CaptureFileError as error:
-        yield Fault(where, error.what.removeprefix(f"{folder / name}: "), BLOCKS)
-        return
-    wrong = object_fault(contents) if cpu else cuda_fault(contents, ptx=is_ptx(module))
-    digest = module.binary_digest.value
-    if wrong is None and digest and hashlib.sha256(contents).hexdigest() != digest:
-        wrong = (
-            f"its SHA-256 is {hashlib.sha256(contents).hexdigest()[:12]}..., recorded was {digest[:12]}..."
-        )
-    if wrong is not None:
-        yield Fault(where, wrong, BLOCKS)
-        return
-    for kernel in metadata.kernels:
-        symbol = kernel.forward_name.value
-        if kernel.module_hash.value == module.hash.value and symbol.encode() not in contents:
-            what = f"holds no {symbol!r}, the compiled form of kernel {kernel.key.value}"
+class _Files:
+    """The files of a folder of modules; each is read once, however many modules name it."""
+
+    def __init__(self, folder: Path, cpu: bool) -> None:
+        self._folder, self._cpu = folder, cpu
+        self._read: set[str] = set()
+
+    def faults(self, module: ModuleRecord, kernels: Sequence[KernelRecord]) -> Iterator[Fault]:
+        """Return what is wrong with the file of a module, which these kernels need."""
+        name = module.file.value
+        where = f"{self._folder.name}/{name}"
+        if name in self._read:
+            yield Fault(where, "the file of two modules", BLOCKS, offset=module.file.offset, field="file")
+            return
+        self._read.add(name)
+        if not os.path.lexists(self._folder / name):
+            yield Fault(where, "the file of a module is missing", BLOCKS)
+            return
+        try:
+            contents = read_regular_file(self._folder / name, limit=MODULE_SIZE_LIMIT)
+        except CaptureFileError as error:
+            yield Fault(where, error.what.removeprefix(f"{self._folder / name}: "), BLOCKS)
+            return
+        wrong = object_fault(contents) if self._cpu else cuda_fault(contents, ptx=is_ptx(module))
+        digest = module.binary_digest.value
+        if wrong is None and digest:
+            found = hashlib.sha256(contents).hexdigest()
+            if found != digest:
+                wrong = f"its SHA-256 is {found[:12]}..., recorded was {digest[:12]}..."
+        if wrong is not None:
+            yield Fault(where, wrong, BLOCKS)
+            return
+        for kernel in _without_code(kernels, contents):
+            what = f"holds no {kernel.forward_name.value!r}, the compiled form of kernel {kernel.key.value}"
             yield Fault(
                 where, what, BLOCKS, offset=kernel.forward_name.offset, field="metadata.kernels.forward_name"
             )
+
+
+def _without_code(kernels: Sequence[KernelRecord], contents: bytes) -> Iterator[KernelRecord]:
+    """Return the kernels whose function a module does not name."""
+    if not kernels:
+        return
+    names = set(contents.split(b"\0"))  # as a table of symbols holds them, where ends may be shared
+    searches = _MOST_SEARCHES
+    for kernel in kernels:
+        symbol = kernel.forward_name.value.encode()
+        if symbol in names:
+            continue
+        searches -= 1
+        if searches < 0:  # a broken file may list any number; Warp looks each one up before it launches
+            return
+        if symbol not in contents:
+            yield kernel
 
 
 def is_ptx(module: ModuleRecord) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from replay.graph.check_common import bounded
 from replay.graph.check_modules import check_modules
 from replay.graph.check_operations import check_operations
 from replay.graph.descriptors import Descriptors
@@ -26,6 +27,7 @@ from replay.wrp.tables import OperationTable
 
 BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
 _CONSTRUCTORS = 2  # `BVH_CONSTRUCTOR_LBVH`, the last of Warp's `bvh.h` that fits the record
+_LISTED = 4  # module hashes that one fault lists
 UNUSED_LIMIT = 1 << 30  # bytes that a region which nothing uses may ask for
 
 
@@ -77,17 +79,18 @@ def check_document(
     """
     metadata, operations = document.metadata, document.operations
     assert metadata is not None and operations is not None
-    found = [
-        *_header(document, metadata),
-        *_texts(metadata),
-        *_kernels(metadata),
-        *_bindings(metadata, regions),
-        *_meshes(data, metadata, regions),
-        *_handle_locations(metadata, regions),
-        *_memory(document, metadata, operations),
-        *check_operations(data, document, descriptors, regions, known),
-        *check_modules(metadata, document.header.device_type, operations, folder),
-    ]
+    checks = (
+        _header(document, metadata),
+        _texts(metadata),
+        _kernels(metadata),
+        _bindings(metadata, regions),
+        _meshes(data, metadata, regions),
+        _handle_locations(metadata, regions),
+        _memory(document, metadata, operations),
+        check_modules(metadata, document.header.device_type, folder),
+    )
+    found = [fault for faults in checks for fault in bounded(faults)]
+    found += check_operations(data, document, descriptors, regions, known)
     return sorted(found, key=lambda fault: fault.offset if fault.offset is not None else len(data))
 
 
@@ -149,14 +152,15 @@ def _texts(metadata: Metadata) -> Iterator[Fault]:
 
 def _kernels(metadata: Metadata) -> Iterator[Fault]:
     hashes = {module.hash.value for module in metadata.modules}
+    shown = [_short(value) for value in sorted(hashes)[:_LISTED]] + ["..."] * (len(hashes) > _LISTED)
+    listed = ", ".join(shown) or "none"
     seen: set[tuple[str, str]] = set()
     for number, kernel in enumerate(metadata.kernels):
         name = (kernel.key.value, kernel.module_hash.value)
         if kernel.module_hash.value not in hashes:
             yield Fault(
                 f"kernel {kernel.key.value}",
-                f"its module {_short(kernel.module_hash.value)} is not among the modules "
-                f"({', '.join(_short(value) for value in sorted(hashes)) or 'none'})",
+                f"its module {_short(kernel.module_hash.value)} is not among the modules ({listed})",
                 BLOCKS,
                 offset=kernel.module_hash.offset,
                 field=f"metadata.kernels[{number}].module_hash",
@@ -189,6 +193,7 @@ def _bindings(metadata: Metadata, regions: Mapping[int, Region]) -> Iterator[Fau
 
 
 def _meshes(data: bytes, metadata: Metadata, regions: Mapping[int, Region]) -> Iterator[Fault]:
+    reached: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for number, mesh in enumerate(metadata.meshes):
         where, prefix, value = f"mesh {number}", f"metadata.meshes[{number}]", mesh.value
         points, triangles = int(value["num_points"]), int(value["num_tris"])
@@ -216,9 +221,12 @@ def _meshes(data: bytes, metadata: Metadata, regions: Mapping[int, Region]) -> I
                 what = f"its {name} need {nbytes} bytes, but region {ident} has {region.nbytes}"
                 yield Fault(where, what, BLOCKS, offset=at, field=f"{prefix}.{name}_region")
             elif name == "indices" and region.data_offset is not None and triangles:
-                indices = np.frombuffer(data, "<i4", 3 * triangles, region.data_offset)
-                if indices.min() < 0 or indices.max() >= points:
-                    bad = int(np.flatnonzero((indices < 0) | (indices >= points))[0])
+                indices = np.frombuffer(data, "<i4", region.nbytes // 4, region.data_offset)
+                if ident not in reached:  # once a region, however many meshes share it
+                    reached[ident] = np.minimum.accumulate(indices), np.maximum.accumulate(indices)
+                least, most = reached[ident]
+                if least[3 * triangles - 1] < 0 or most[3 * triangles - 1] >= points:
+                    bad = int(np.flatnonzero((least < 0) | (most >= points))[0])
                     what = f"its vertex {bad} has index {int(indices[bad])}, but there are {points} points"
                     offset = region.data_offset + 4 * bad
                     yield Fault(where, what, BLOCKS, offset=offset, field=f"region {ident}")
@@ -244,7 +252,7 @@ def _handle_location(record: PlainRecord, regions: Mapping[int, Region]) -> str:
     if region is None:
         return f"in region {ident}, which the file does not hold"
     last = offset + (count - 1) * stride + 8
-    if last > region.nbytes or (stride == 0 and count != 1):
+    if last > region.nbytes or (stride < 8 and count != 1):
         return f"{count} handles from byte {offset}, every {stride} bytes, leave region {ident}"
     return ""
 

@@ -61,11 +61,9 @@ def infer_regions(
 ) -> dict[int, Region]:
     """Return the regions by id, with element type and shape where they can be told."""
     evidence = {record.id: _Evidence(record.nbytes) for record in document.regions}
-    names: dict[int, list[str]] = {}
+    names: dict[int, dict[str, None]] = {}  # each name once, in file order
     for binding in bindings:
-        known = names.setdefault(binding.region, [])
-        if binding.name not in known:
-            known.append(binding.name)
+        names.setdefault(binding.region, {})[binding.name] = None
     if manifest is not None:
         _from_parameters(evidence, names, manifest)
     _from_descriptors(evidence, operations, descriptors, manifest)
@@ -79,13 +77,13 @@ def infer_regions(
     _from_copies(data, evidence, operations)
     _assume(evidence)
     return {
-        record.id: _region(record, evidence[record.id], names.get(record.id, []))
+        record.id: _region(record, evidence[record.id], names.get(record.id, ()))
         for record in document.regions
     }
 
 
 def _from_parameters(
-    evidence: Mapping[int, _Evidence], names: Mapping[int, list[str]], manifest: Manifest
+    evidence: Mapping[int, _Evidence], names: Mapping[int, Iterable[str]], manifest: Manifest
 ) -> None:
     entries = {entry.name: entry for entry in manifest.parameters}
     for region, bound in names.items():
@@ -280,7 +278,7 @@ def _assume(evidence: Mapping[int, _Evidence]) -> None:
             entry.element, entry.provenance = default_element(size), Provenance.ASSUMED
 
 
-def _region(record: RegionRecord, entry: _Evidence, names: list[str]) -> Region:
+def _region(record: RegionRecord, entry: _Evidence, names: Iterable[str]) -> Region:
     element, shape = entry.element, entry.shape
     if element is not None and shape is None:
         if entry.whole and math.prod(entry.whole) * element.nbytes == record.nbytes:

@@ -72,7 +72,7 @@ class Severity(enum.Enum):
     BLOCKS_REPLAY = "blocks replay"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fault:
     """Something wrong with a capture that still opens.
 
@@ -101,7 +101,7 @@ class Fault:
         return f"{self.where}: {self.what}{place}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Module:
     """A compiled module that the capture needs: `file` in the folder of modules."""
 
@@ -117,7 +117,7 @@ class Module:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel of a module."""
 
@@ -131,7 +131,7 @@ class Kernel:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Region:
     """A memory region.
 
@@ -157,7 +157,7 @@ class Region:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Binding:
     """A name for a region. The file lists inputs before outputs but does not say where they part.
 
@@ -169,7 +169,7 @@ class Binding:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mesh:
     """A mesh whose handle the capture uses; regions are 0 where absent."""
 

@@ -24,6 +24,7 @@ from replay.text import printable
 _MOST_ROWS = 64  # of one table; JSON has them all
 _MOST_REPEATS = 1000  # launches of one run whose values are compared; making each takes some 0.4 ms
 _MOST_IN_TURN = 3
+_MOST_NAMES = 8  # of one region
 
 
 def tell(capture: Capture) -> str:
@@ -74,7 +75,7 @@ def _faults(capture: Capture) -> list[str]:
     ):
         faults = [fault for fault in capture.faults if fault.severity is severity]
         if faults:
-            lines += ["", title, *(f"  {fault}" for fault in faults)]
+            lines += ["", title, *_cut([f"  {fault}" for fault in faults], "faults")]
     return lines
 
 
@@ -200,7 +201,11 @@ def _view(capture: Capture, view: ArrayView) -> str:
 
 
 def _names(region: Region | None) -> str:
-    return f" {'/'.join(region.names)}" if region is not None and region.names else ""
+    return f" {_some(region.names)}" if region is not None and region.names else ""
+
+
+def _some(names: Sequence[str], between: str = "/") -> str:
+    return between.join((*names[:_MOST_NAMES], "...") if len(names) > _MOST_NAMES else names)
 
 
 def _is_part(region: Region, view: ArrayView) -> bool:
@@ -245,8 +250,8 @@ def _parameters(capture: Capture) -> list[str]:
         size = _size(region.nbytes) if region is not None else "missing"
         rows.append((binding.name, *_type_and_shape(region), size, f"region {binding.region}"))
     lines = ["", "Parameters", *_cut(_table(rows, 2), "parameters")]
-    lines += [f"  {' = '.join(group)}: one region under {len(group)} names" for group in capture.aliases]
-    return lines
+    aliases = [f"  {_some(group, ' = ')}: one region under {len(group)} names" for group in capture.aliases]
+    return lines + _cut(aliases, "names for one region")
 
 
 def _regions(capture: Capture) -> list[str]:
@@ -254,7 +259,7 @@ def _regions(capture: Capture) -> list[str]:
         return []
     rows = []
     for region in capture.regions.values():
-        names = "/".join(region.names) or "no name"
+        names = _some(region.names) or "no name"
         contents = "contents in the file" if region.data_offset is not None else "no contents"
         rows.append((str(region.id), *_type_and_shape(region), _size(region.nbytes), names, contents))
     return ["", "Regions", *_cut(_table(rows, 2), "regions")]
@@ -275,7 +280,7 @@ def _meshes(capture: Capture) -> list[str]:
             f"  mesh {number}: {mesh.num_points} points (region {mesh.points_region}), {mesh.num_triangles} "
             f"triangles (region {mesh.indices_region}){velocity}"
         )
-    return ["", "Meshes", *rows] if rows else []
+    return ["", "Meshes", *_cut(rows, "meshes")] if rows else []
 
 
 def _modules(capture: Capture) -> list[str]:

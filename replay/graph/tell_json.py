@@ -5,13 +5,26 @@ Written piece by piece, so that a capture of 100,000 operations needs no second 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Iterable
 from typing import Any, TextIO
 
 from replay.graph.fold import fold_capture
-from replay.graph.model import Argument, Capture, Operation, Provenance, Region, RegionUse
+from replay.graph.model import (
+    Argument,
+    Binding,
+    Capture,
+    Kernel,
+    Mesh,
+    Module,
+    Operation,
+    Provenance,
+    Region,
+    RegionUse,
+    Severity,
+)
 
 SCHEMA_VERSION = 1
 
@@ -32,7 +45,7 @@ def write_json(capture: Capture, file: TextIO) -> None:
             {
                 "where": fault.where,
                 "what": fault.what,
-                "blocks_replay": fault in capture.blocking_faults,
+                "blocks_replay": fault.severity is Severity.BLOCKS_REPLAY,
                 "event": fault.event,
                 "offset": fault.offset,
                 "field": fault.field,
@@ -42,12 +55,12 @@ def write_json(capture: Capture, file: TextIO) -> None:
         "operation_count": len(capture.operations),
         "top_level": list(capture.top_level),
         "folded": [str(run) for run in fold_capture(capture)],
-        "kernels": [dict(vars(kernel)) for kernel in capture.kernels],
+        "kernels": [_fields(kernel) for kernel in capture.kernels],
         "modules_folder": capture.modules_folder.name,
-        "modules": [dict(vars(module)) for module in capture.modules],
-        "bindings": [dict(vars(binding)) for binding in capture.bindings],
+        "modules": [_fields(module) for module in capture.modules],
+        "bindings": [_fields(binding) for binding in capture.bindings],
         "aliases": [list(names) for names in capture.aliases],
-        "meshes": [dict(vars(mesh)) for mesh in capture.meshes],
+        "meshes": [_fields(mesh) for mesh in capture.meshes],
         "regions": [_region(region) for region in capture.regions.values()],
     }
     text = _dumps(head)
@@ -117,6 +130,10 @@ def _argument(argument: Argument) -> dict[str, object]:
         "handles": list(argument.handles),
         "offset": argument.offset,
     }
+
+
+def _fields(record: Kernel | Module | Binding | Mesh) -> dict[str, object]:
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def _region(region: Region) -> dict[str, object]:

@@ -84,7 +84,7 @@ class CudaPlayer(Player):
         return self._handle
 
     def address(self, name: str) -> int:
-        """Return the device address of a parameter, which stays until the player is closed; 0 without elements."""
+        """Return the device address of a parameter, 0 without elements; it stays until `close`."""
         self._check_open()
         return self._address.get(self._spec(name).region, 0)
 

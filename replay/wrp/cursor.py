@@ -11,7 +11,7 @@ import numpy as np
 from replay.errors import CaptureFileError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Text:
     """A string of the file.
 
@@ -79,23 +79,22 @@ class Cursor:
         self.at += dtype.itemsize
         return value
 
-    def count(self, field: str, smallest: int) -> int:
-        """Read how many records follow, each of at least `smallest` bytes.
-
-        The number alone is read here; `check_count` compares it with what is left.
-        """
+    def count(self, field: str, smallest: int, *, most: int) -> int:
+        """Read how many records follow, each of at least `smallest` bytes, and check that they can."""
         at = self.at
         value = self.u32(field)
-        self.check_count(value, smallest, field, at)
+        self.check_count(value, smallest, field, at, most=most)
         return value
 
-    def check_count(self, value: int, smallest: int, field: str, offset: int) -> None:
-        """Raise if so many records of at least `smallest` bytes cannot follow."""
+    def check_count(self, value: int, smallest: int, field: str, offset: int, *, most: int) -> None:
+        """Raise if so many records of at least `smallest` bytes cannot follow, or are more than `most`."""
         if value * smallest > self.remaining:
-            most = self.remaining // smallest
+            room = self.remaining // smallest
             raise self.fail(
-                f"{value} records claimed, but at most {most} fit into the {self._part}", field, offset
+                f"{value} records claimed, but at most {room} fit into the {self._part}", field, offset
             )
+        if value > most:
+            raise self.fail(f"{value} records, but at most {most} are read here", field, offset)
 
     def text(self, field: str) -> Text:
         """Read a string: its length in 32 bits, then UTF-8."""

@@ -18,7 +18,7 @@ from replay.wrp.stream import scan_operations
 from replay.wrp.tables import OperationTable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SectionEntry:
     """Where a section lies; `entry` is the offset of its record in the table."""
 
@@ -46,7 +46,7 @@ class Header:
         return next(entry for entry in self.sections if entry.type == kind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ModuleRecord:
     """A module of the metadata."""
 
@@ -64,7 +64,7 @@ class ModuleRecord:
     arch_offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KernelRecord:
     """A kernel of the metadata."""
 
@@ -78,7 +78,7 @@ class KernelRecord:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class BindingRecord:
     """A name for a region; `region_offset` is where the region's id lies."""
 
@@ -88,7 +88,7 @@ class BindingRecord:
     region_offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlainRecord:
     """A packed record and its offset: a mesh or a handle location."""
 
@@ -112,7 +112,7 @@ class Metadata:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RegionRecord:
     """A memory region; `data_offset` is None if the file holds no contents for it."""
 
@@ -136,8 +136,9 @@ class Document:
 def parse(data: bytes, *, path: str = "") -> Document:
     """Read the bytes of a file.
 
-    Time and memory are in proportion to the bytes, whatever they claim. Of a file of another format
-    version only the header and its sections are read.
+    Time and memory are in proportion to the bytes, whatever they claim: modules, kernels, names, meshes and
+    regions, which take more memory here than in the file, are limited to `layout.MAX_RECORDS` of each kind.
+    Of a file of another format version only the header and its sections are read.
 
     Raises:
         CaptureFileError: the structure is broken; names offset and field.
@@ -250,7 +251,7 @@ def _parse_metadata(data: bytes, section: SectionEntry, path: str) -> Metadata:
     ]
     counts = [cursor.u32(field) for field, _, _ in places]
     for value, (field, offset, smallest) in zip(counts, places, strict=True):
-        cursor.check_count(value, smallest, field, offset)
+        cursor.check_count(value, smallest, field, offset, most=layout.MAX_RECORDS)
     metadata = Metadata(
         version,
         producer,
@@ -312,7 +313,8 @@ def _plain(cursor: Cursor, dtype: Any, field: str) -> PlainRecord:
 def _parse_regions(data: bytes, section: SectionEntry, path: str) -> tuple[RegionRecord, ...]:
     cursor = Cursor(data, section.offset, section.offset + section.nbytes, path=path, part="memory section")
     regions: dict[int, RegionRecord] = {}
-    for index in range(cursor.count("memory.region_count", layout.REGION.itemsize)):
+    count = cursor.count("memory.region_count", layout.REGION.itemsize, most=layout.MAX_RECORDS)
+    for index in range(count):
         offset, field = cursor.at, f"memory.regions[{index}]"
         raw = cursor.record(layout.REGION, field)
         ident, nbytes, flag = int(raw["region"]), int(raw["size"]), int(raw["has_initial_data"])

@@ -16,6 +16,7 @@ MAGIC = b"WRP1"
 MAX_SECTIONS = 64
 MAX_NESTING = 1024  # as in Warp's own validator
 MAX_DIMS = 4
+MAX_RECORDS = 100_000  # modules, kernels, names, meshes, handle locations, regions: of each kind
 
 
 class Section(enum.IntEnum):
