@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -25,12 +26,17 @@ from replay.graph.model import (
     RegionUse,
     Severity,
 )
+from replay.text import printable
 
 SCHEMA_VERSION = 1
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def write_json(capture: Capture, file: TextIO) -> None:
-    """Write the model as one JSON object, one line an operation."""
+    """Write the model as one JSON object, one line an operation.
+
+    Bytes of a path that are no UTF-8 are written as `\\xNN`, as in other text from the file.
+    """
     head = {
         "schema": "ripplescope-inspect",
         "schema_version": SCHEMA_VERSION,
@@ -75,7 +81,9 @@ def _write_lines(values: Iterable[dict[str, object]], file: TextIO) -> None:
 
 
 def _dumps(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    # A surrogate lies within a string, where JSON doubles the backslash.
+    return _SURROGATE.sub(lambda match: printable(match[0]).replace("\\", "\\\\"), text)
 
 
 def _operation(operation: Operation) -> dict[str, object]:

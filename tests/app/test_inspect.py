@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +92,15 @@ def test_a_folded_run_tells_what_its_launches_do_not_share(
     edited = tmp_path / "edited.wrp"
     edited.write_bytes(data)
     assert f"0.1 to 0.4, {len(solves)} values, first 0.1" in run(edited, capsys)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take only UTF-8 in file names")
+def test_a_path_that_is_no_utf8_is_told_as_valid_text(
+    frame_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    odd.with_suffix(".wrp").write_bytes(frame_path.read_bytes())
+    text = run(odd, capsys, as_json=True)
+    told = json.loads(text.encode("utf-8"))  # fails for a lone surrogate
+    assert Path(told["path"]).name == "caf\\xe9.wrp" and told["modules_folder"] == "caf\\xe9_modules"
+    assert "caf\\xe9.wrp" in run(odd, capsys).encode("utf-8").decode()
