@@ -14,9 +14,9 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from replay.errors import RipplescopeError, UsageError
 from replay.text import printable
@@ -83,22 +83,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     _forget_relative_folders()
     try:
-        try:
-            return _run(sys.argv[1:] if arguments is None else arguments)
-        finally:  # also after the help, which ends by SystemExit
+        with contextlib.redirect_stdout(_Output(sys.stdout)):
+            code = _run(sys.argv[1:] if arguments is None else arguments)
             sys.stdout.flush()
+    except SystemExit as ended:  # the help and the version end so
+        code = ended.code if isinstance(ended.code, int) else 0
     except RipplescopeError as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except BrokenPipeError:
-        _silence_broken_streams()
-        return 0  # the reader of our output went away (`| head`): not an error, and nobody left to tell
     except OSError as error:
         # Files are opened and written where their errors are told, so this is `print` or a stream's `write`.
         if error.filename is not None or error.errno not in _WRITE_FAULTS:
             raise
         return _fail(f"cannot write the output: {error.strerror}", 2)
+    _silence_broken_streams()
+    return code
+
+
+class _Output(io.TextIOBase):
+    """Standard output whose reader may go away (`| head`): no error, and what a check found stays found."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or drop what nobody reads."""
+        with self._unread():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what somebody reads."""
+        with self._unread():
+            self._stream.flush()
+
+    def fileno(self) -> int:
+        """Return the stream's own."""
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        """Whether a person reads."""
+        return self._stream.isatty()
+
+    @contextlib.contextmanager
+    def _unread(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            _discard(self._stream)
 
 
 def _fail(text: str, code: int) -> int:
@@ -127,8 +160,13 @@ def _silence_broken_streams() -> None:
         try:
             stream.flush()
         except OSError:
-            with contextlib.suppress(OSError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _discard(stream)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let a stream take everything from now on."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _forget_relative_folders() -> None:
