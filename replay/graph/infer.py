@@ -38,7 +38,7 @@ class _Evidence:
     shape: tuple[int, ...] | None = None
     provenance: Provenance = Provenance.INFERRED
     step: int = 0  # greatest common divisor of offsets and strides that reach into it
-    whole: tuple[int, ...] = ()  # shape of the first contiguous view of all of it
+    whole: tuple[int, ...] = ()  # shape of the contiguous view of all of it with the most dimensions
     slots: set[tuple[int, int, int]] = field(default_factory=set)
 
 
@@ -134,18 +134,22 @@ def _from_descriptors(
 
 
 def _from_whole_views(evidence: Mapping[int, _Evidence], found: Descriptors, rows: np.ndarray) -> None:
-    """Remember the shape of the first contiguous view from the start of each region, and its bytes."""
+    """Remember the shape of the contiguous view of all of a region that has the most dimensions.
+
+    The same array is often used flattened as well, which says less. Of equal ranks the first one counts.
+    """
     rows = rows[(found.contiguous & (found.offset == 0))[rows]]
     # Clipped: a broken file may claim more than 64 bits hold.
     extents = np.minimum(found.cells[rows] * found.strides[rows, found.ndim[rows] - 1], 2.0**62).astype(
         np.int64
     )
-    first, _ = group(found.region[rows], extents)
+    first, _ = group(found.region[rows], extents, found.ndim[rows])
     for position in np.sort(first).tolist():
         row, extent = int(rows[position]), int(extents[position])
         entry = evidence.get(int(found.region[row]))
-        if entry is not None and extent == entry.nbytes and not entry.whole:
-            entry.whole = tuple(found.shape[row, : found.ndim[row]].tolist())
+        rank = int(found.ndim[row])
+        if entry is not None and extent == entry.nbytes and rank > len(entry.whole):
+            entry.whole = tuple(found.shape[row, :rank].tolist())
 
 
 def _argument_elements(

@@ -97,9 +97,24 @@ def guess_element(raw: np.ndarray, nbytes: int) -> ElementType | None:
         if scalar is None:
             continue
         score = plausibility(usable, scalar) or 0.0
+        if size == nbytes == 8 and _is_wide_integer(usable):
+            scalar, score = "int64", 2.0
         # Two halves of a double rarely both look like floats: with equal scores four bytes win.
         found.append((score, 1 if size == 4 else 0, ElementType.named(element_name(scalar, lanes))))
     return max(found, key=lambda item: item[:2])[2] if found else None
+
+
+def _is_wide_integer(raw: np.ndarray) -> bool:
+    """Whether 8-byte words are small integers rather than pairs: upper halves extend the lower ones' signs.
+
+    A vector whose second parts are all 0 looks the same if its first parts are small integers too.
+    """
+    words = raw.view(np.int32).reshape(-1, 2)
+    low, high = words[:, 0], words[:, 1]
+    if not low.any() or not ((high == 0) | (high == -1)).all():
+        return False
+    floats = plausibility(np.ascontiguousarray(low).view(np.uint8), "float32") or 0.0
+    return floats < 0.5
 
 
 def default_element(nbytes: int) -> ElementType | None:

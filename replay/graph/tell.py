@@ -15,6 +15,7 @@ from replay.graph.model import (
     Operation,
     OpKind,
     Provenance,
+    Reading,
     Region,
     Severity,
 )
@@ -173,9 +174,15 @@ def _argument_values(capture: Capture, argument: Argument) -> list[str]:
     others = [
         f"{reading.type} {_number(reading.value)}"
         for reading in argument.readings[1:]
-        if plausibility(raw, scalar_of(reading.type))
+        if plausibility(raw, scalar_of(reading.type)) or _is_one_bit(reading)
     ]
     return [value + (f"  (or {' or '.join(others)})" if others else "")]
+
+
+def _is_one_bit(reading: Reading) -> bool:
+    """Whether a value is a power of two among 64-bit integers, as 2.0 is among doubles: 1 << 62."""
+    value = reading.value
+    return reading.type == "int64" and isinstance(value, int) and value > 0 and not value & (value - 1)
 
 
 def _number(value: float | int | tuple[float, ...]) -> str:

@@ -291,6 +291,17 @@ def views() -> Recorded:
     return Recorded(body, {"matrix": matrix}, {})
 
 
+def flattened() -> Recorded:
+    """A matrix that is used flattened first."""
+    matrix = wp.array(_floats(4, 6))
+
+    def body() -> None:
+        wp.launch(scale, 24, inputs=[matrix.flatten(), 2.0])
+        wp.launch(scale2, (4, 6), inputs=[matrix, 2.0])
+
+    return Recorded(body, {"matrix": matrix}, {})
+
+
 def backward() -> Recorded:
     """A launch and its adjoint."""
     x = wp.array(_floats(8), requires_grad=True)
@@ -333,5 +344,5 @@ def nothing() -> Recorded:
 
 MAKERS = (
     launches, struct_argument, indexed, copies, library, sparse, conditions, mesh_handle, views,
-    backward, arrays_in_array, no_elements, nothing,
+    flattened, backward, arrays_in_array, no_elements, nothing,
 )  # fmt: skip
