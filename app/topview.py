@@ -7,6 +7,9 @@ waves show.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
@@ -27,6 +30,8 @@ _SUN = np.array([1.000, 0.950, 0.850], np.float32)
 # Toward the sun, x right, y down the picture, z up: from the upper left, as relief is usually lit.
 _SUN_DIRECTION = np.array([-0.42, -0.52, 0.744], np.float32)
 _STEEPEST = 0.55  # the slope that the steepest hundredth of the water is brought to
+_BAND = 1 << 20  # pixels that are shaded at once: each takes some 200 bytes meanwhile
+LARGEST = 8192 * 8192  # pixels of a picture; shading that many takes some ten seconds
 _LARGEST_GAIN = 25.0  # so that rounding noise on still water does not look like waves
 
 
@@ -38,10 +43,31 @@ def _fit(grid: tuple[int, int], size: tuple[int, int]) -> tuple[int, int, int, i
     return (size[0] - width) // 2, (size[1] - height) // 2, width, height
 
 
-def _resized(field: np.ndarray, width: int, height: int) -> np.ndarray:
-    """Resample a float32 field by bicubic interpolation (with low-pass filtering where it shrinks)."""
-    picture = Image.fromarray(np.ascontiguousarray(field, np.float32))
-    return np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC), np.float32)
+@dataclass(frozen=True)
+class _Band:
+    """Rows `first` to `stop` of a picture of width x height pixels."""
+
+    width: int
+    height: int
+    first: int
+    stop: int
+
+    def of(self, field: Image.Image, resampling: Image.Resampling) -> npt.NDArray[np.float32]:
+        """Resample these rows of a field; filters reach over the band's edges, so that bands do not show."""
+        scale = field.height / self.height
+        box = (0.0, self.first * scale, field.width, min(self.stop * scale, field.height))
+        rows = field.resize((self.width, self.stop - self.first), resampling, box)
+        return np.asarray(rows, np.float32)
+
+
+def _bands(width: int, height: int) -> Iterator[_Band]:
+    rows = max(1, _BAND // width)
+    for first in range(0, height, rows):
+        yield _Band(width, height, first, min(first + rows, height))
+
+
+def _image(field: np.ndarray) -> Image.Image:
+    return Image.fromarray(np.ascontiguousarray(field, np.float32))
 
 
 def _slopes(heights: np.ndarray, dx: float) -> tuple[np.ndarray, np.ndarray]:
@@ -86,6 +112,19 @@ def _shade(level: np.ndarray, slope_x: np.ndarray, slope_y: np.ndarray, curve: n
     return colour + _SUN * (0.80 * glance**60 + 0.10 * glance**12)[..., None]
 
 
+def check_size(size: tuple[int, int]) -> None:
+    """Refuse a picture of more than `LARGEST` pixels.
+
+    Raises:
+        UsageError: names both numbers.
+    """
+    if size[0] * size[1] > LARGEST:
+        raise UsageError(
+            f"a top view of {size[0]}x{size[1]} has {size[0] * size[1]:,} pixels, at most {LARGEST:,} go",
+            remedy="take a smaller --size",
+        )
+
+
 def render_topview(
     heights: npt.ArrayLike,
     size: tuple[int, int] = (960, 960),
@@ -108,8 +147,9 @@ def render_topview(
         (height, width, 3) colours, sRGB.
 
     Raises:
-        UsageError: not a field of two axes, or a size or cell width that is not positive.
+        UsageError: not a field of two axes, a size or cell width that is not positive, or too many pixels.
     """
+    check_size(size)
     field = np.asarray(heights, np.float64)
     if field.ndim != 2 or field.size == 0:
         raise UsageError(
@@ -136,24 +176,23 @@ def render_topview(
     curve = -(_slopes(along_x, dx)[0] + _slopes(along_y, dx)[1]) * gain * dx
 
     left, top, width, height = _fit(field.shape, size)
-    level, slope_x, slope_y, focus = (
-        _resized(part, width, height)
-        for part in (np.tanh(field / span), along_x * gain, along_y * gain, np.tanh(2.0 * curve))
-    )
-    colour = np.clip(_shade(level, slope_x, slope_y, focus), 0.0, 1.0) ** (1.0 / 2.2)
-    water = np.rint(colour * 255.0).astype(np.uint8)
-    if bad.any():
-        # a cell stays visible however much the grid shrinks
-        coverage = Image.fromarray(bad.astype(np.float32)).resize(
-            (width, height), Image.Resampling.BOX if width < field.shape[1] else Image.Resampling.NEAREST
-        )
-        water[np.asarray(coverage) > 0] = NAN_COLOUR
-    if walls is not None and np.any(walls):
-        cells = Image.fromarray(np.asarray(walls, bool).astype(np.float32))
-        share = np.asarray(cells.resize((width, height), Image.Resampling.BOX), np.float32)[..., None]
-        water = np.rint(water * (1.0 - share) + np.array(WALL_COLOUR) * share).astype(np.uint8)
+    parts = [_image(part) for part in (np.tanh(field / span), along_x * gain, along_y * gain)]
+    parts.append(_image(np.tanh(2.0 * curve)))
+    # a cell stays visible however much the grid shrinks
+    marked = _image(bad) if bad.any() else None
+    marking = Image.Resampling.BOX if width < field.shape[1] else Image.Resampling.NEAREST
+    blocks = _image(np.asarray(walls, bool)) if walls is not None and np.any(walls) else None
 
     picture = np.empty((size[1], size[0], 3), np.uint8)
     picture[:] = MARGIN_COLOUR
-    picture[top : top + height, left : left + width] = water
+    for band in _bands(width, height):
+        level, slope_x, slope_y, focus = (band.of(part, Image.Resampling.BICUBIC) for part in parts)
+        colour = np.clip(_shade(level, slope_x, slope_y, focus), 0.0, 1.0) ** (1.0 / 2.2)
+        water = np.rint(colour * 255.0).astype(np.uint8)
+        if marked is not None:
+            water[band.of(marked, marking) > 0] = NAN_COLOUR
+        if blocks is not None:
+            share = band.of(blocks, Image.Resampling.BOX).astype(np.float64)[..., None]
+            water = np.rint(water * (1.0 - share) + np.array(WALL_COLOUR) * share).astype(np.uint8)
+        picture[top + band.first : top + band.stop, left : left + width] = water
     return picture

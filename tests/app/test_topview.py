@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from app import topview
 from app.topview import MARGIN_COLOUR, NAN_COLOUR, render_topview
 from replay.errors import UsageError
 
@@ -127,3 +128,34 @@ def test_what_is_no_height_field_is_refused(field, size, dx, words):
     with pytest.raises(UsageError) as caught:
         render_topview(field, size, dx)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [(150, 100), (40, 37), (700, 500)])
+def test_a_picture_in_bands_is_the_picture_in_one(size, monkeypatch):
+    field = ring(50, 70, (30, 20), 12)
+    field[11, 5] = np.nan
+    walls = np.zeros((50, 70), np.uint8)
+    walls[25:28, 10:60] = 1
+    whole = render_topview(field, size, walls=walls)
+    for band in (1, 7 * size[0]):
+        monkeypatch.setattr(topview, "_BAND", band)
+        banded = render_topview(field, size, walls=walls)
+        assert np.abs(banded.astype(int) - whole.astype(int)).max() <= 1
+        assert ((banded == NAN_COLOUR).all(axis=2) == (whole == NAN_COLOUR).all(axis=2)).all()
+
+
+def test_a_large_picture_takes_little_more_memory_than_its_pixels():
+    import tracemalloc
+
+    tracemalloc.start()
+    try:
+        picture = render_topview(ring(16, 16, (8, 8), 4), (4096, 2048))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert picture.nbytes < peak < picture.nbytes + 256 * topview._BAND
+
+
+def test_too_many_pixels_are_refused_at_once():
+    with pytest.raises(UsageError, match="16384x16384 has 268,435,456 pixels, at most 67,108,864"):
+        render_topview(np.zeros((8, 8)), (16384, 16384))
