@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.outputs import check_output_path
 from replay.errors import DisplayError, ParameterError, ReplayError, RipplescopeError, UsageError
+from replay.text import printable
 
 if TYPE_CHECKING:
     from app.basin.scenes import BasinScene
@@ -41,6 +43,10 @@ def run_headless(path: Path | None, args: argparse.Namespace, basin: BasinScene 
     """
     if args.screenshot is not None:
         check_picture_path(args.screenshot)
+        if args.top_view:
+            from app.topview import check_size
+
+            check_size(args.size or DEFAULT_SIZE)
     if basin is not None:
         from app.basin.apply import record_scene
 
@@ -84,12 +90,19 @@ def run_headless(path: Path | None, args: argparse.Namespace, basin: BasinScene 
 def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None) -> int:
     from app.scene import open_scene
     from app.session import LiveSession
-    from app.topview import render_topview
+    from app.topview import check_size, render_topview
     from app.trust import require_trust
     from replay.graph.open import open_capture
 
+    if args.screenshot is not None:
+        check_size(args.size or DEFAULT_SIZE)
     require_trust(open_capture(path), args.trust, args.device)
     with open_scene(path, args.device) as scene, ExitStack() as stack:
+        if args.screenshot is not None and (scene.heights is None or scene.grid is None):
+            raise ReplayError(
+                f"{path} names no height field, so there is no water to picture",
+                remedy="'ripplescope inspect' shows what it holds",
+            )
         if args.record_session is not None:
             session = LiveSession()
             session.follow(scene.player)
@@ -105,14 +118,9 @@ def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None
             cell = pushes.get(frame)
             scene.push(None if cell is None else ((-1000.0, -1000.0), cell))
             scene.player.launch()
-        print(f"replayed  {args.frames} frames of {scene.name} on {scene.player.device}")
-        if args.screenshot is None:
+        print(f"replayed  {args.frames} frames of {printable(scene.name)} on {scene.player.device}")
+        if scene.heights is None or scene.grid is None or args.screenshot is None:
             return 0
-        if scene.heights is None or scene.grid is None:
-            raise ReplayError(
-                f"{path} names no height field, so there is no water to picture",
-                remedy="'ripplescope inspect' shows what it holds",
-            )
         walls = scene.player.get("walls") if "walls" in scene.player.parameters else None
         picture = render_topview(
             scene.player.get(scene.heights), args.size or DEFAULT_SIZE, scene.grid.dx, walls=walls
@@ -183,19 +191,11 @@ def check_picture_path(path: Path) -> None:
     """Refuse a place where a picture cannot be saved, before any work is done.
 
     Raises:
-        UsageError: not a .png, a folder in the way, or the folder is missing or not writable.
+        UsageError: not a .png, or as `check_output_path` says.
     """
-    import os
-
     if path.suffix.lower() != ".png":
         raise UsageError(f"--screenshot {path} is not a .png", remedy="name a file that ends in .png")
-    if path.is_dir():
-        raise UsageError(f"--screenshot {path} is a folder", remedy="name a file")
-    folder = path.parent
-    if not folder.is_dir():
-        raise UsageError(f"--screenshot {path}: there is no folder {folder}", remedy="make it first")
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"--screenshot {path}: {folder} is not writable")
+    check_output_path("--screenshot", path)
 
 
 def save_picture(path: Path, pixels: np.ndarray) -> None:
@@ -210,4 +210,4 @@ def save_picture(path: Path, pixels: np.ndarray) -> None:
         Image.fromarray(pixels).save(path)
     except OSError as error:
         raise RipplescopeError(f"{path} cannot be written: {error.strerror or error}") from None
-    print(f"picture   {path} ({pixels.shape[1]}x{pixels.shape[0]})")
+    print(f"picture   {printable(str(path))} ({pixels.shape[1]}x{pixels.shape[0]})")

@@ -109,7 +109,7 @@ def write(path: Path, text: str) -> None:
     Raises:
         UsageError: it cannot be written there.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".ripplescope-bench-{os.getpid()}")  # not of its name, which may be long
     try:
         draft.write_text(text + "\n", encoding="utf-8")
         draft.replace(path)

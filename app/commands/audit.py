@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -63,10 +64,7 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
 
 
 def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
+    number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
     if not 1 <= number <= 10_000:
         raise argparse.ArgumentTypeError(f"{text!r:.60} is not a whole number from 1 to 10000")
     return number

@@ -6,11 +6,13 @@ What is measured is in `app/bench/`; a new subject is one more entry in `all_par
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.outputs import check_output_path
 from replay.errors import DisplayError, UsageError
 
 if TYPE_CHECKING:
@@ -29,9 +31,9 @@ def grid_list(text: str) -> tuple[int, ...]:
         UsageError: something else.
     """
     sides = text.split(",")
-    if not all(side.strip().isdecimal() and 3 <= int(side) <= 8192 for side in sides):
+    if not all(re.fullmatch(" *[0-9]{1,4} *", side) and 3 <= int(side) <= 8192 for side in sides):
         raise UsageError(
-            f"--grids {text!r} is no list of grids", remedy="give sides in cells, such as 64,256"
+            f"--grids {text!r:.80} is no list of grids", remedy="give sides in cells, such as 64,256"
         )
     return tuple(int(side) for side in sides)
 
@@ -62,8 +64,8 @@ def all_parts() -> list[Part]:
 
 def run(args: argparse.Namespace) -> int:
     """Run the parts. A missed goal is told in the table; it is no failure, since machines are noisy."""
-    if args.json is not None and not args.json.absolute().parent.is_dir():
-        raise UsageError(f"--json {args.json}: there is no folder {args.json.parent}", remedy="make it first")
+    if args.json is not None:
+        check_output_path("--json", args.json)
     from app.bench import report
     from app.bench.parts import Measurement, Plan
     from capture.device import find_device

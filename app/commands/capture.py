@@ -6,12 +6,14 @@ import argparse
 import os
 from pathlib import Path
 
+from app.numbers import whole
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--width", type=_whole, default=128, metavar="CELLS", help="3 to 8192 (128)")
-    parser.add_argument("--height", type=_whole, default=128, metavar="CELLS", help="3 to 8192 (128)")
-    parser.add_argument("--substeps", type=_whole, default=16, metavar="N", help="steps a frame, from 1 (16)")
+    parser.add_argument("--width", type=whole, default=128, metavar="CELLS", help="3 to 8192 (128)")
+    parser.add_argument("--height", type=whole, default=128, metavar="CELLS", help="3 to 8192 (128)")
+    parser.add_argument("--substeps", type=whole, default=16, metavar="N", help="steps a frame, from 1 (16)")
     parser.add_argument(
         "--output", type=_file, required=True, metavar="PATH", help="writes PATH.wrp and beside it"
     )
@@ -37,13 +39,14 @@ def run(args: argparse.Namespace) -> int:
     from capture.frame import record_frame
     from capture.kernels import solver
     from replay.manifest import Manifest, manifest_path
+    from replay.text import printable
 
     path = record_frame(settings, args.output, args.device, source_fallback=args.source_fallback)
     remember_recorded(path)
     cuda = Manifest.read(manifest_path(path)).device_kind == "cuda"
     launches = solver(settings.solver).launches(settings.width, settings.height, settings.substeps, cuda=cuda)
     grid = f"{settings.width} x {settings.height} cells"
-    print(f"{path}: {grid}, {settings.substeps} substeps, {launches} launches")
+    print(f"{printable(str(path))}: {grid}, {settings.substeps} substeps, {launches} launches")
     if settings.frame_rate != settings.asked_frame_rate:
         asked, taken = settings.asked_frame_rate, settings.frame_rate
         print(
@@ -57,10 +60,3 @@ def _file(text: str) -> Path:
     if text.endswith(("/", os.sep)):  # a Path would forget it
         raise argparse.ArgumentTypeError(f"{text!r:.200} names a folder, not a file")
     return Path(text)
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r:.60} is not a whole number") from None

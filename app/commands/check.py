@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.numbers import whole
 from replay.errors import UsageError
+from replay.text import printable
 
 if TYPE_CHECKING:
     from app.compare import Comparison
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("path", nargs="?", help="a .wrp capture; without one, a wave frame is recorded")
-    parser.add_argument("--frames", type=int, default=100, help="how many frames to run (default: 100)")
+    parser.add_argument("--frames", type=whole, default=100, help="how many frames to run (default: 100)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
     parser.add_argument(
         "--trust", action="store_true", help="replay a capture not recorded here without asking"
@@ -55,8 +57,8 @@ def _check(capture: Capture, device: str, frames: int) -> int:
 
     if capture.manifest is None:
         print(
-            f"{capture.path.name} has no manifest: the loop it was recorded from is not known, so the eager "
-            "loop and the live graph cannot be compared.\nComparing two loads of it instead."
+            f"{printable(capture.path.name)} has no manifest: the loop it was recorded from is not known, so "
+            "the eager loop and the live graph cannot be compared.\nComparing two loads of it instead."
         )
         comparison = compare_replays(capture, device, frames, progress=_progress(frames))
     else:
@@ -71,11 +73,12 @@ def report(capture: Capture, comparison: Comparison) -> str:
     for item in comparison.differences:
         frame = "-" if item.frame is None else str(item.frame)
         pair = " = ".join(item.pair)
-        rows.append(f"{pair:<28}{item.largest:>20.9g}  {frame:>6}  {item.name or '-'}")
+        rows.append(f"{pair:<28}{item.largest:>20.9g}  {frame:>6}  {printable(item.name) or '-'}")
     asked = "equality bit for bit" if comparison.bound == 0 else f"at most {comparison.bound:g}"
     verdict = "agree" if comparison.agrees else "DIFFER"
     rows.append(
-        f"{capture.path.name} on {comparison.device}: {comparison.frames} frames {verdict} (asked: {asked})"
+        f"{printable(capture.path.name)} on {comparison.device}: {comparison.frames} frames {verdict} "
+        f"(asked: {asked})"
     )
     return "\n".join(rows)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
 
+from app.numbers import decimal
 from replay.errors import UsageError
+from replay.text import printable
 
 _INTERVAL = 0.2
 
@@ -19,7 +22,7 @@ def frame_range(text: str) -> tuple[int, int | None]:
         UsageError: no such range.
     """
     first, sign, stop = text.partition(":")
-    if not sign or not all(part == "" or (part.isascii() and part.isdecimal()) for part in (first, stop)):
+    if not sign or not all(part == "" or re.fullmatch("[0-9]{1,9}", part) for part in (first, stop)):
         raise UsageError(f"--frames {text!r} is no range", remedy="give A:B, such as 0:120 or 60:")
     return int(first or 0), int(stop) if stop else None
 
@@ -31,7 +34,7 @@ def rate(text: str) -> float:
         UsageError: no number from 1 to 1000.
     """
     try:
-        value = float(text)
+        value = decimal(text)
     except ValueError:
         value = 0.0
     if not 1 <= value <= 1000:
@@ -87,11 +90,11 @@ def run(args: argparse.Namespace) -> int:
     finally:
         meter.close()
     if done.ending is not None and done.ending.cause is not Cause.CLOSED:
-        print(f"ripplescope: {args.session}: the session {done.ending.text}", file=sys.stderr)
+        print(f"ripplescope: {printable(str(args.session))}: the session {done.ending.text}", file=sys.stderr)
     noun = (
         "frames of heights" if kind == "npz" else f"pictures of {args.size[0]}x{args.size[1]}, {done.source}"
     )
-    print(f"exported  {path}: {done.frames} {noun}")
+    print(f"exported  {printable(str(path))}: {done.frames} {noun}")
     return 2 if done.ending is not None and done.ending.cause is Cause.DAMAGED else 0
 
 

@@ -68,9 +68,9 @@ def _write(place: str, text: str, capture: Path) -> None:
         sys.stdout.write(text)
         return
     path = Path(place)
-    if path.suffix == ".wrp" or (path.exists() and capture.exists() and path.samefile(capture)):
-        raise UsageError(f"{path} is a capture", remedy="choose another name for the picture")
     try:
+        if path.suffix == ".wrp" or (path.exists() and capture.exists() and path.samefile(capture)):
+            raise UsageError(f"{path} is a capture", remedy="choose another name for the picture")
         path.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.numbers import whole
 from replay.errors import UsageError
+from replay.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("path", metavar="PATH", type=Path, help="a .wrp file, with or without the extension")
     parser.add_argument(
-        "--repeats", type=int, default=20, metavar="R", help="launches of each event (default: 20)"
+        "--repeats", type=whole, default=20, metavar="R", help="launches of each event (default: 20)"
     )
     parser.add_argument(
         "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
@@ -95,8 +97,9 @@ def report(capture: Capture, profile: Profile) -> str:
     rows.append(f"{'sum':>11}  {f'{len(profile.events)} events':<36}{total * 1e6:>10.2f}")
     rows.append(f"{'frame':>11}  {'all in one launch':<36}{profile.frame_seconds * 1e6:>10.2f}")
     rows.append(
-        f"{capture.path.name} on {profile.device} ({profile.device_name}); median of {profile.repeats}, "
-        f"each event alone on the state it meets, less {profile.launch_seconds * 1e6:.2f} us for no event"
+        f"{printable(capture.path.name)} on {profile.device} ({profile.device_name}); median of "
+        f"{profile.repeats}, each event alone on the state it meets, less "
+        f"{profile.launch_seconds * 1e6:.2f} us for no event"
     )
     if any(item.provenance.value != "known" for item in profile.events):
         rows.append("~ bytes are an upper bound: which arrays are only read is not known for all events")
@@ -110,7 +113,7 @@ def _runs(capture: Capture, events: Sequence[EventCost]) -> list[tuple[str, list
     runs: list[tuple[str, list[EventCost]]] = []
     for item in events:
         operation = capture.operations[item.event]
-        label = operation.label
+        label = printable(operation.label)
         if operation.shape:
             label += f" [{'x'.join(map(str, operation.shape))}]"
         if runs and runs[-1][0] == label:

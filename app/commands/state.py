@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.numbers import whole
+from app.outputs import check_output_path
 from replay.errors import RipplescopeError, UsageError
+from replay.text import printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--after",
         metavar="N",
-        type=_whole,
+        type=whole,
         required=True,
         help="event number, as `inspect` lists them; -1: the start",
     )
@@ -41,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--frames",
         metavar="K",
-        type=_whole,
+        type=whole,
         default=0,
         help="replay K whole frames before this one (default: 0)",
     )
@@ -106,7 +109,7 @@ def find_region(capture: Capture, text: str) -> Region:
     for binding in reversed(capture.bindings):  # Warp takes the last one of two equal names
         if binding.name == text and binding.region in capture.regions:
             return capture.regions[binding.region]
-    if text.isdecimal() and int(text) in capture.regions:
+    if text.isascii() and text.isdecimal() and len(text) < 20 and int(text) in capture.regions:
         return capture.regions[int(text)]
     names = ", ".join(dict.fromkeys(binding.name for binding in capture.bindings)) or "nothing"
     ids = ", ".join(map(str, list(capture.regions)[:20])) or "none"
@@ -137,7 +140,7 @@ def describe(region: Region, values: np.ndarray) -> str:
     """Return what a region holds, in one line of a table."""
     import numpy as np
 
-    name = ", ".join(region.names) or "(no name)"
+    name = printable(", ".join(region.names)) or "(no name)"
     element = region.element.name if region.element is not None else "bytes"
     shape = "x".join(map(str, region.shape)) if region.shape is not None else str(len(values))
     row = f"region {region.id:<4} {name:<28} {element} [{shape}]"
@@ -162,12 +165,12 @@ def _title(capture: Capture, state: EventState, frames: int) -> str:
     if state.event is None:
         title = f"at the start of frame {frames + 1}"
     else:
-        label = capture.operations[state.event].label
+        label = printable(capture.operations[state.event].label)
         title = f"after event {state.event}, {label}, of frame {frames + 1}"
     if state.note:
         title += f"\nnote: {state.note}"
     if state.is_last and capture.manifest is not None and capture.manifest.carry:
-        listed = ", ".join(f"{source} to {target}" for source, target in capture.manifest.carry)
+        listed = printable(", ".join(f"{source} to {target}" for source, target in capture.manifest.carry))
         title += f"\nnote: this is before the carry pairs, {listed}, which follow the last event"
     return title
 
@@ -178,9 +181,7 @@ def _check_output(path: Path, region: str | None) -> None:
         raise UsageError("--npy needs --region", remedy="name the region to write")
     if path.suffix.lower() != ".npy":
         raise UsageError(f"--npy {path} is no .npy file", remedy="name a file that ends in .npy")
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"is in no folder: there is no {path.parent}"
-        raise UsageError(f"--npy {path} {what}", remedy="name a file in a folder that exists")
+    check_output_path("--npy", path)
 
 
 def _save(path: Path, values: np.ndarray) -> None:
@@ -191,18 +192,11 @@ def _save(path: Path, values: np.ndarray) -> None:
             np.save(file, values, allow_pickle=False)
     except OSError as error:
         raise RipplescopeError(f"{path} cannot be written: {error.strerror or error}") from None
-    print(f"saved  {path} ({values.dtype} {list(values.shape)})")
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r:.60} is not a whole number") from None
+    print(f"saved  {printable(str(path))} ({values.dtype} {list(values.shape)})")
 
 
 def _iteration(text: str) -> tuple[int, int]:
     event, sign, turn = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"{text!r:.60} is not WHILE=K, such as 4=2")
-    return _whole(event), _whole(turn)
+    return whole(event), whole(turn)

@@ -11,10 +11,11 @@ import math
 import re
 from pathlib import Path
 
+from app.numbers import decimal
 from replay.errors import UsageError
 
-_SIZE = re.compile(r"(\d+)[xX](\d+)$")
-_CLICK = re.compile(r"([^,@]+),([^,@]+)(?:@(\d+))?$")
+_SIZE = re.compile(r"([0-9]{1,9})[xX]([0-9]{1,9})")
+_CLICK = re.compile(r"([^,@]+),([^,@]+)(?:@([0-9]{1,9}))?")
 LARGEST_PICTURE = 16384
 
 
@@ -24,7 +25,7 @@ def window_size(text: str) -> tuple[int, int]:
     Raises:
         UsageError: not two numbers from 16 to 16384 with an `x` between.
     """
-    match = _SIZE.match(text)
+    match = _SIZE.fullmatch(text)
     size = (int(match[1]), int(match[2])) if match else (0, 0)
     if not all(16 <= side <= LARGEST_PICTURE for side in size):
         raise UsageError(
@@ -40,9 +41,9 @@ def click(text: str) -> tuple[float, float, int]:
     Raises:
         UsageError: not two finite numbers and a frame.
     """
-    match = _CLICK.match(text)
+    match = _CLICK.fullmatch(text)
     try:
-        x, y = (float(match[1]), float(match[2])) if match else (math.nan, math.nan)
+        x, y = (decimal(match[1]), decimal(match[2])) if match else (math.nan, math.nan)
     except ValueError:
         x = y = math.nan
     if not (math.isfinite(x) and math.isfinite(y)):
@@ -61,7 +62,7 @@ def assignment(text: str) -> tuple[str, tuple[float, ...]]:
     """
     name, sign, values = text.partition("=")
     try:
-        numbers = tuple(float(value) for value in values.split(","))
+        numbers = tuple(decimal(value) for value in values.split(","))
     except ValueError:
         numbers = ()
     if not name.strip() or not sign or not numbers:
@@ -75,10 +76,7 @@ def count(text: str) -> int:
     Raises:
         UsageError: no whole number from 1 up.
     """
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
+    value = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
     if value < 1:
         raise UsageError(f"{text!r} is not a count", remedy="give a whole number from 1 up")
     return value

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from app.outputs import check_output_path
 from replay.errors import RipplescopeError, UsageError
 
 ENCODERS = ("libx264", "libopenh264", "mpeg4")
@@ -236,16 +237,11 @@ def check_output(path: Path, suffix: str) -> None:
     """Refuse a place where a file cannot be written, before any work is done.
 
     Raises:
-        UsageError: another suffix, a folder in the way, or a folder that is missing or not writable.
+        UsageError: another suffix, or as `check_output_path` says.
     """
     if path.suffix.lower() != suffix:
         raise UsageError(f"{path} is not a {suffix}", remedy=f"name a file that ends in {suffix}")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder", remedy="name a file")
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {path.parent}", remedy="make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"{path}: {path.parent} is not writable")
+    check_output_path(f"--{suffix[1:]}", path)
 
 
 def _part(path: Path) -> Path:

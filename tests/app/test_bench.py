@@ -156,6 +156,31 @@ def test_the_view_is_measured_frame_by_frame(tmp_path, capsys):
     assert "frames/s" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".", "is a folder"),
+        ("", "is a folder"),
+        ("n" * 300, "File name too long"),
+        ("/dev/null", "not a regular"),
+    ],
+)
+def test_a_place_for_no_file_is_told_before_anything_runs(tmp_path, monkeypatch, capsys, name, said):
+    from app.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "--part", "reader", "--quick", f"--json={name}"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1 and said in captured.err and not captured.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_long_name_can_be_written(tmp_path):
+    path = tmp_path / ("n" * 250)
+    report.write(path, "{}")
+    assert path.read_text() == "{}\n" and [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
 def test_an_output_folder_that_is_missing_is_told_before_anything_runs(tmp_path, capsys):
     from app.cli import main
 

@@ -90,7 +90,7 @@ def test_carry_pairs_are_told(frame_of, capsys):
         (["--after", "1", "--type", "int32"], "--type needs --region"),
         (["--after", "1", "--type", "int33", "--region", "dt"], "unknown element type 'int33'"),
         (["--after", "1", "--region", "dt", "--npy", "x.txt"], "is no .npy file"),
-        (["--after", "1", "--region", "dt", "--npy", "nowhere/x.npy"], "there is no nowhere"),
+        (["--after", "1", "--region", "dt", "--npy", "nowhere/x.npy"], "there is no folder nowhere"),
         (["--after", "1", "--frames", "-1"], "--frames is -1"),
         (["--after", "1", "--iteration", "4"], "is not WHILE=K"),
         (["--after", "1", "--param", "speed=3"], "no parameter 'speed'"),
