@@ -11,6 +11,8 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
+from replay.text import printable
+
 MAX_ENTRIES = 500
 
 
@@ -42,6 +44,7 @@ class AppLog:
     def add(self, text: str, level: Level = Level.INFO) -> Entry:
         """Add a line; the same line again only counts."""
         self.revision += 1
+        text = "\n".join(map(printable, text.splitlines()))  # it may be copied into a terminal
         last = self.entries[-1] if self.entries else None
         if last is not None and last.text == text and last.level == level:
             last.count += 1

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from replay.errors import ReplayError
+from replay.text import printable
 
 if TYPE_CHECKING:
     from replay.graph.model import Capture
@@ -53,19 +54,20 @@ def run_smoke(path: Path | None, device: str, *, trust: bool = False) -> int:
 
         capture = open_capture(path)
         require_trust(capture, trust, device)
-    print(f"capture   {capture.path}")
-    print(f"made by   Warp {capture.producer}, {capture.device_kind}, {len(capture.operations)} operations")
+    print(f"capture   {printable(str(capture.path))}")
+    producer = printable(capture.producer)
+    print(f"made by   Warp {producer}, {capture.device_kind}, {len(capture.operations)} operations")
     with open_player(capture, device) as player:
         print(f"device    {player.device} ({player.device_name})")
         print(f"parameters ({len(player.parameters)}):")
         for spec in player.parameters.values():
-            print(f"  {spec.name:<18}{_type_text(spec):<26}{spec.nbytes:>10,} bytes")
+            print(f"  {printable(spec.name):<18}{_type_text(spec):<26}{spec.nbytes:>10,} bytes")
         faults = _check_wave(player) if capture.manifest else _check_floats(player)
         digest = _digest(player)
     if capture.manifest:
         faults += _check_eager(capture, device)
     for fault in faults:
-        print(f"FAILED    {fault}")
+        print(f"FAILED    {printable(fault)}")
     if faults:
         return 1
     print(f"digest    {digest}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from app.trial import Trial, TrialLimits, TrialResult
 from replay.errors import RipplescopeError, TrustError
 from replay.graph.model import Capture
+from replay.text import printable
 from replay.trust import Event, TrustEntry, TrustRecord, capture_digest, replay_warnings
 
 FOLDER_VARIABLE = "RIPPLESCOPE_DATA_DIR"
@@ -58,7 +59,9 @@ def remember_recorded(path: Path) -> None:
         capture = open_capture(path)
         _remember(capture, capture_digest(capture), Event.RECORDED)
     except RipplescopeError as error:
-        print(f"ripplescope: note: {error}; a replay of {path} will ask first", file=sys.stderr)
+        print(
+            f"ripplescope: note: {error}; a replay of {printable(str(path))} will ask first", file=sys.stderr
+        )
 
 
 def accept(capture: Capture) -> None:
@@ -83,7 +86,7 @@ def question(capture: Capture) -> str:
     lines += [f"Warning: {fault}" for fault in warnings[:_SHOWN_WARNINGS]]
     if len(warnings) > _SHOWN_WARNINGS:
         lines.append(f"Warning: {len(warnings) - _SHOWN_WARNINGS} more like these")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def start_trial(capture: Capture, device: str = "auto", limits: TrialLimits | None = None) -> Trial | None:
@@ -155,7 +158,7 @@ def require_trust(
             raise TrustError(f"{capture.path.name} is not replayed, as you said")
     else:
         for fault in replay_warnings(capture)[:_SHOWN_WARNINGS]:
-            print(f"ripplescope: warning: {fault}", file=sys.stderr)
+            print(f"ripplescope: warning: {printable(str(fault))}", file=sys.stderr)
     trial = start_trial(capture, device, limits)
     if trial is not None:
         finish_trial(capture, trial.wait())

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
             )
     difference = diff(old, new)
     if args.json:
-        json.dump(difference_json(difference, old, new), sys.stdout, indent=1, ensure_ascii=False)
+        json.dump(difference_json(difference, old, new), sys.stdout, indent=1)
         sys.stdout.write("\n")
     else:
         sys.stdout.write(tell_difference(difference, old, new))

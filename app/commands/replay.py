@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.errors import ReplayError, UsageError
+from replay.text import printable
 
 if TYPE_CHECKING:
     from replay.session.playback import Playback
@@ -37,12 +38,14 @@ def run(args: argparse.Namespace) -> int:
     """Replay; return 0 if it came out as recorded, 1 if not, 2 if the file is damaged."""
     from app.headless import check_picture_path
     from app.sessions import SessionOpener
+    from app.topview import check_size
     from replay.session.digest import combined, digests_of
     from replay.session.format import SessionReader
     from replay.session.playback import Playback
 
     if args.screenshot is not None:
         check_picture_path(args.screenshot)
+        check_size(args.size)
     opener = SessionOpener(args.device, args.graph, args.trust)
     with SessionReader(args.session) as reader, Playback(reader, opener) as playback:
         for _ in playback.run(args.frames):
@@ -54,12 +57,12 @@ def run(args: argparse.Namespace) -> int:
             )
         digests = digests_of(playback.player)
         if not args.digest_only:
-            print(f"session   {args.session}: recorded on {playback.capture.device} "
-                  f"({playback.capture.device_name})")  # fmt: skip
-            print(f"capture   {playback.player.capture.path.name}, {opener.origin}")
+            print(f"session   {printable(str(args.session))}: recorded on {playback.capture.device} "
+                  f"({printable(playback.capture.device_name)})")  # fmt: skip
+            print(f"capture   {printable(f'{playback.player.capture.path.name}, {opener.origin}')}")
             print(f"replayed  {playback.frames} frames on {playback.player.device}")
             for name, digest in digests.items():
-                print(f"  {name:<18}{digest[:16]}")
+                print(f"  {printable(name):<18}{digest[:16]}")
             if args.screenshot is not None:
                 _save_picture(playback, args.screenshot, args.size)
         print(f"digest    {combined(digests)}")
@@ -73,12 +76,12 @@ def _judge(playback: Playback, args: argparse.Namespace) -> int:
     ending = playback.ending
     if ending is not None and ending.cause is not Cause.CLOSED:
         print(
-            f"ripplescope: {args.session}: the session {ending.text}; replayed the {playback.frames} frames "
-            "before that",
+            f"ripplescope: {printable(str(args.session))}: the session {ending.text}; replayed the "
+            f"{playback.frames} frames before that",
             file=sys.stderr,
         )
     if playback.difference is not None:
-        print(f"ripplescope: {args.session}: {playback.difference}", file=sys.stderr)
+        print(f"ripplescope: {printable(f'{args.session}: {playback.difference}')}", file=sys.stderr)
         return 1
     if not args.digest_only:
         if playback.exact:

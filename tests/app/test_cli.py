@@ -145,8 +145,23 @@ def test_a_parameter_from_the_command_line_changes_the_picture(tmp_path: Path) -
         (["--headless", "--param", "k_speed"], "not NAME=VALUE"),
         (["--headless", "--screenshot", "x.jpg"], "not a .png"),
         (["--headless", "--screenshot", "no/x.png"], "no folder"),
+        (["--headless", "--screenshot", "x" * 300 + ".png"], "File name too long"),
+        (["--headless", "--screenshot", "a\nb/c.png"], "there is no folder a b"),
+        (["--headless", "--frames", "1_0"], "not a count"),
+        (["--headless", "--frames", "٣"], "not a count"),
+        (["--headless", "--size", "٣٢x٣٢"], "not a size"),
+        (["--headless", "--click", "1_0,2"], "not a place"),
+        (["--headless", "--param", "k_speed=6_0"], "not NAME=VALUE"),
+        (["inspect", "nowhere", "--dot", "x"], "no such file"),
+        (["check", "--frames", "1_0"], "'1_0' is not a whole number"),
+        (["audit", "--substeps", "٣"], "is not a whole number"),
+        (["bench", "--grids", "6" * 5000], "no list of grids"),
         (["--screenshot", "x.png"], "--headless"),
         (["--nonsense"], "unrecognized arguments"),
+        (
+            ["--headless", "--top-view", "--size", "16384x16384", "--screenshot", "x.png", "--device", "cpu"],
+            "at most 67,108,864",
+        ),
         (["--headless", "--top-view", "--device", "cpu", "--click", "500,2"], "outside the grid"),
         (["--headless", "--top-view", "--device", "cpu", "--click", "5,2@99"], "the last frame is 59"),
         (["--headless", "--top-view", "--device", "cpu", "--param", "k_sped=1"], "did you mean 'k_speed'"),
@@ -248,3 +263,57 @@ def test_relative_user_folders_are_ignored(tmp_path: Path, value: str) -> None:
     assert done.returncode == 0, done.stderr
     assert list(work.iterdir()) == []
     assert {path.name for path in (home / ".cache").iterdir()} == {"ripplescope", "warp"}
+
+
+@pytest.fixture(scope="module")
+def no_water(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture with no height field, whose one array has a name that would fake the output."""
+    folder = tmp_path_factory.mktemp("water")
+    code = (
+        "import warp as wp; x = wp.zeros(4, dtype=float, device='cpu')\n"
+        "with wp.ScopedCapture('cpu', apic=True) as capture: x.fill_(1.0)\n"
+        f"wp.capture_save(capture.graph, {str(folder / 'odd')!r}, inputs={{{EVIL!r}: x}})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    return folder / "odd.wrp"
+
+
+EVIL = "y\x1b[2J\rsmoke OK (10 graph launches)\n"
+SPELLED = r"y\x1b[2J\x0dsmoke OK (10 graph launches)\x0a"
+
+
+def test_no_height_field_is_told_before_a_frame_is_replayed(tmp_path: Path, no_water: Path) -> None:
+    done = ripplescope(
+        "--headless", "--top-view", "--trust", "--frames", "999999999", "--screenshot", "x.png",
+        str(no_water), cwd=tmp_path,
+    )  # fmt: skip
+    assert "names no height field" in one_line(done)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--smoke", "--trust", "FILE"],
+        ["check", "--trust", "FILE", "--frames", "2"],
+        ["state", "--trust", "FILE", "--after", "0"],
+        ["profile", "--trust", "FILE", "--repeats", "1"],
+        ["inspect", "FILE"],
+        ["inspect", "FILE", "--json"],
+        ["diff", "FILE", "FRAME"],
+        ["diff", "FILE", "FRAME", "--json"],
+        ["state", "FILE", "--after", "0", "--region", "z"],
+    ],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_names_cannot_steer_the_terminal(
+    tmp_path: Path, no_water: Path, frame_path: Path, arguments: list[str]
+) -> None:
+    paths = {"FILE": str(no_water), "FRAME": str(frame_path)}
+    done = ripplescope(*(paths.get(argument, argument) for argument in arguments), cwd=tmp_path)
+    text = done.stdout + done.stderr
+    assert "Traceback" not in text
+    assert not {char for char in text if not char.isprintable()} - {"\n"}
+    assert text.splitlines().count("smoke OK (10 graph launches)") == (arguments[0] == "--smoke")
+    if arguments[0] in ("--smoke", "inspect", "state") and not {"--json", "--region"} & set(arguments):
+        assert SPELLED in text
