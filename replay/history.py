@@ -67,7 +67,7 @@ class History(Observer):
         self._every, self.max_nbytes, self.max_frames = every, max_nbytes, max_frames
         self.stretches: list[Stretch] = []
         self.nbytes = self.begin = self.end = self.position = 0
-        self._writes: Writes = []
+        self._writes: dict[int, np.ndarray] = {}
         self._expected = -1
         self._newest: Snapshot | None = None
         player.observers.append(self)
@@ -80,12 +80,14 @@ class History(Observer):
         self._newest = None
 
     def wrote(self, values: Sequence[tuple[int, np.ndarray]]) -> None:
-        """Keep what was written until the next launch."""
-        self._writes += values
+        """Keep what was written until the next launch: the last of each region, as a pause may be long."""
+        for region, value in values:
+            self._writes.pop(region, None)
+            self._writes[region] = value
 
     def restored(self) -> None:
         """Begin a new stretch: what led to this state is not known."""
-        self._writes = []
+        self._writes.clear()
         self._expected = -1
 
     def launching(self) -> None:
@@ -99,11 +101,11 @@ class History(Observer):
             last.nbytes = last.start.nbytes
             self.nbytes += last.nbytes
             self.stretches.append(last)
-        last.frames.append(self._writes or _NO_WRITES)
-        added = sum(int(value.nbytes) for _, value in self._writes)
+        last.frames.append(list(self._writes.items()) or _NO_WRITES)
+        added = sum(int(value.nbytes) for value in self._writes.values())
         last.nbytes += added
         self.nbytes += added
-        self._writes = []
+        self._writes.clear()
         self._trim()
 
     def launched(self) -> None:

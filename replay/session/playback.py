@@ -220,12 +220,20 @@ class Playback:
 
 
 def _share(wanted: np.ndarray, got: np.ndarray) -> float:
-    """Return the largest difference of two arrays as a share of the largest absolute value wanted."""
+    """Return the largest difference of two arrays as a share of the largest finite absolute value wanted.
+
+    Infinite where the values that are not finite are others or elsewhere.
+    """
     if wanted.tobytes() == got.tobytes():
         return 0.0
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        a, b = wanted.astype(np.float64), got.astype(np.float64)
-        off = np.abs(a - b)
-        off[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0
-        share = float(off.max() / np.abs(a).max())
-    return share if share == share else np.inf
+    a, b = wanted.astype(np.float64), got.astype(np.float64)
+    finite = np.isfinite(a)
+    same = np.array_equal(finite, np.isfinite(b)) and np.array_equal(a[~finite], b[~finite], equal_nan=True)
+    if not same:
+        return np.inf
+    with np.errstate(over="ignore"):
+        off = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
+    largest = float(np.abs(a[finite]).max(initial=0.0))
+    if not off:
+        return 0.0
+    return off / largest if largest else np.inf

@@ -72,7 +72,7 @@ class SessionRecorder(Observer):
         self._player: Player | None = None
         self._keys: dict[int, str] = {}
         self._state_due = ""
-        self._writes: list[tuple[int, np.ndarray]] = []
+        self._writes: dict[int, np.ndarray] = {}
         self._camera: Camera | None = None
         self._files: set[str] = set()
         self._every = 1
@@ -108,8 +108,10 @@ class SessionRecorder(Observer):
         self._put_capture(player)
 
     def wrote(self, values: Sequence[tuple[int, np.ndarray]]) -> None:
-        """Keep what was written until the launch."""
-        self._writes += values
+        """Keep what was written until the launch: the last of each region, as a pause may be long."""
+        for region, value in values:
+            self._writes.pop(region, None)
+            self._writes[region] = value
 
     def restored(self) -> None:
         """Begin from the state that was restored."""
@@ -125,18 +127,23 @@ class SessionRecorder(Observer):
             self._put_checkpoint(final=False)
 
     def close(self) -> None:
-        """End the session in order, while the player is still open. A second call does nothing."""
-        if self._file is not None and self._player is not None:
-            self._player.flush()
-            if self._writes or self._state_due:
-                self._put_frame(launch=False)
-            self._put_checkpoint(final=True)
-        if self._file is not None:
+        """End the session in order, while the player is still open. A second call does nothing.
+
+        Raises:
+            ReplayError: the player's last state cannot be read; the file is closed, and ends as if cut.
+        """
+        try:
+            if self._file is not None and self._player is not None:
+                self._player.flush()
+                if self._writes or self._state_due:
+                    self._put_frame(launch=False)
+                self._put_checkpoint(final=True)
             self._record(Kind.END, {"frames": self.frames})
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        self.follow(None)
+        finally:
+            file, self._file = self._file, None
+            self.follow(None)
+            if file is not None:
+                file.close()
 
     def _put_frame(self, *, launch: bool) -> None:
         player = self._player
@@ -153,7 +160,7 @@ class SessionRecorder(Observer):
             self._writes.clear()  # the state holds them
         writes = [
             (self._keys[region], Content.of(value, player.initial_bytes(region)))
-            for region, value in self._writes
+            for region, value in self._writes.items()
         ]
         self._writes.clear()
         check = check_of(player) if launch and self.frames % self._every == 0 else None

@@ -42,6 +42,21 @@ def test_every_position_is_reached_exactly(player):
         assert history.position == position and state(player) == states[position]
 
 
+def test_writes_while_paused_take_the_memory_of_the_last(player):
+    history = History(player, every=7)
+    play(player, 3)
+    before = history.nbytes
+    for value in range(50):
+        player.set("heights", np.full((16, 24), value / 1000, np.float32))
+        player.flush()
+    player.launch()
+    wanted = state(player)
+    assert history.nbytes == before + 16 * 24 * 4
+    history.seek(1)
+    history.seek(4)
+    assert state(player) == wanted
+
+
 def test_from_an_earlier_position_it_goes_on_and_the_future_is_dropped(player):
     for back in (11, 14, 20):  # within a stretch, at its start, at the start of the next
         player.reset()

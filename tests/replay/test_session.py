@@ -18,7 +18,7 @@ from replay.players.fake import FakePlayer
 from replay.session import format as session_format
 from replay.session.digest import combined, digests_of
 from replay.session.format import Cause, Kind, SessionReader, encode, file_head
-from replay.session.playback import Playback
+from replay.session.playback import Playback, _share
 from replay.session.recorder import SessionRecorder
 from replay.session.records import CheckpointRecord, Content, RecordError
 
@@ -397,6 +397,60 @@ def test_another_kind_of_device_is_compared_within_a_bound(session, frame_captur
             assert len(list(playback.run())) == FRAMES
         assert not playback.exact and (playback.difference is None) == agrees
         assert playback.largest == pytest.approx(scale - 1, rel=0.2)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_the_same_value_that_is_not_finite_hides_no_difference_and_makes_none(value):
+    wanted = np.array([value, 2.0, -4.0], np.float32)
+    assert _share(wanted, wanted + np.float32([0, 1, 0])) == 0.25
+    assert _share(wanted, np.array([value, 2.0, -4.0], np.float64)) == 0.0
+
+
+@pytest.mark.parametrize("got", [[np.inf, 1], [1, -np.inf], [1, np.nan], [2, np.inf]])
+def test_another_pattern_of_what_is_not_finite_is_an_infinite_difference(got):
+    wanted = np.array([1, np.inf], np.float32)
+    off = np.array(got, np.float32)
+    assert _share(wanted, off) == (1.0 if got == [2, np.inf] else np.inf)
+    assert _share(off, np.zeros(2, np.float32)) == np.inf
+
+
+def test_a_player_that_fails_at_the_end_leaves_the_file_closed_and_no_observer(
+    frame_capture, tmp_path, monkeypatch
+):
+    path = tmp_path / "f.ripple"
+    recorder = SessionRecorder(path)
+    with open_player(frame_capture) as player:
+        recorder.follow(player)
+        play(player, 3)
+
+        def fails(region):
+            raise ReplayError("the device is gone")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(player, "_read", fails)
+            with pytest.raises(ReplayError, match="the device is gone"):
+                recorder.close()
+        assert not recorder.recording and recorder not in player.observers
+        recorder.close()
+    playback, _ = replay(path, frame_capture)
+    assert playback.frames == 3 and playback.difference is None
+
+
+def test_writes_while_paused_are_kept_once_a_region(frame_capture, tmp_path):
+    def run(player):
+        play(player, 2)
+        for value in range(50):
+            player.set("heights", np.full((16, 24), value / 1000, np.float32))
+            player.set("magnitude", value / 100)
+            player.flush()
+        (recorder,) = player.observers
+        assert len(recorder._writes) == 2
+        player.launch()
+
+    path = tmp_path / "g.ripple"
+    wanted = record(path, frame_capture, run)
+    playback, digests = replay(path, frame_capture)
+    assert digests == wanted and playback.difference is None
 
 
 def test_contents():
