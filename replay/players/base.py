@@ -235,6 +235,8 @@ class Player(abc.ABC):
         Where there are observers, the arrays must not change afterwards.
         """
         self._check_open()
+        for region, _ in values:  # else the value set before would be taken for written still
+            self._written.pop(region, None)
         self._write(values)
         self.revision += 1
         for observer in self.observers:

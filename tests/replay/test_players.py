@@ -176,6 +176,16 @@ def test_an_equal_value_is_written_again_where_a_launch_or_a_view_may_have_chang
     assert player.flush() == 1
 
 
+def test_an_equal_value_is_written_again_after_its_region_was_written_directly(player: Player) -> None:
+    player.set("gain", 0.5)
+    assert player.flush() == 1
+    region = player.parameters["gain"].region
+    player.write_regions([(region, np.array([0.25], np.float32))])
+    player.set("gain", 0.5)
+    assert player.flush() == 1
+    assert player.get("gain").tolist() == [0.5]
+
+
 def test_reset_rewrites_every_region_in_place(player: Player) -> None:
     view = player.view("x")
     for _ in range(3):
