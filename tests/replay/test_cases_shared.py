@@ -1,8 +1,8 @@
 """The collection of good and broken captures beside the repository, where there is one.
 
-Its scripts record the captures and note facts and faults; here the model must state exactly those facts,
-and every fault must be refused or marked at its place. Without the collection these tests are skipped:
-`test_wrp_reader` and `test_graph_open` do not need it.
+Its scripts record the captures and note facts, results and faults; here the model must state exactly those
+facts, a replay must lead to those results, and every fault must be refused or marked at its place. Without
+the collection these tests are skipped: `test_wrp_reader` and `test_graph_open` do not need it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from replay.errors import CaptureFileError
+from replay.errors import CaptureFileError, ReplayError
 from replay.graph.model import Capture, Fault, Operation, Severity
 from replay.graph.open import open_capture
+from replay.players import open_player
 
 CASES = Path(__file__).resolve().parents[2].parent / "shared" / "cases"
 
@@ -98,6 +100,51 @@ def test_every_good_capture_states_its_facts(good: Path) -> None:
         for key, value in facts_of(capture).items():
             assert value == expected[key], (name, key)
         assert capture.faults == (), name
+
+
+def test_every_good_capture_replays_to_its_recorded_values(good: Path) -> None:
+    names = sorted(path.stem for path in good.glob("*.npz"))
+    assert len(names) >= 20
+    for name in names:
+        recorded = np.load(good / f"{name}.npz")
+        results = {
+            key.removeprefix("out."): recorded[key] for key in recorded.files if key.startswith("out.")
+        }
+        with open_player(open_capture(good / name), "cpu") as player:
+            for key in recorded.files:
+                if key.startswith("in."):
+                    spec = player.parameters[key.removeprefix("in.")]
+                    given = np.ascontiguousarray(recorded[key])
+                    # as bytes, since an inferred type may not be the recorded one
+                    value = np.frombuffer(given.tobytes(), spec.element.scalar).reshape(spec.full_shape)
+                    player.set(spec.name, value)
+            for _ in range(int(recorded["launches"])):
+                player.launch()
+            for parameter, expected in results.items():
+                assert player.get(parameter).tobytes() == expected.tobytes(), (name, parameter)
+        assert results or name == "no_named_params", name
+
+
+def test_every_marked_capture_is_not_replayed_and_the_reason_told(broken: Path) -> None:
+    refused = 0
+    for case in json.loads((broken / "broken.json").read_text(encoding="utf-8")):
+        name = case["case"]
+        if "mark" not in case["must"]:
+            continue
+        try:
+            capture = open_capture(broken / f"{name}.wrp")
+        except CaptureFileError:
+            continue  # judged above
+        if name == "23_extra_junk_o_in_modules":
+            with open_player(capture, "cpu") as player:
+                player.launch()
+            continue
+        with pytest.raises(ReplayError) as reason:
+            open_player(capture, "cpu")
+        assert " ".join(capture.blocking_faults[0].what.split()) in str(reason.value), name
+        assert f"{name}.wrp is not replayed: " in str(reason.value)
+        refused += 1
+    assert refused >= 12
 
 
 def test_every_broken_capture_is_refused_or_marked_at_its_place(broken: Path) -> None:
