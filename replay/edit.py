@@ -143,6 +143,8 @@ def encode(value: float | int | bool | tuple[float | int, ...], type_name: str) 
 
 def _encode(number: float | int | bool, scalar: np.dtype, type_name: str) -> bytes:
     kind = scalar.kind
+    if isinstance(number, str) or not isinstance(number, (int, float, np.number, np.bool_)):
+        raise ParameterError(f"{number!r} is no number", remedy=f"give a {type_name}")
     if kind == "b":
         if number not in (0, 1):
             raise ParameterError(f"{number!r} is no bool", remedy="use 0 or 1")

@@ -7,7 +7,7 @@ is not finite before the frame has no event in it that made it so; it is told ap
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,8 @@ from replay.players.snapshot import Snapshot
 
 WALKED = 512
 """Captures of up to so many operations at the top level are walked through, longer ones bisected."""
+LOOKED_INSIDE = 400
+"""So many states inside IF and WHILE bodies are looked at; beyond, bodies are seen from outside only."""
 _MOST_ITERATIONS = 4096
 
 
@@ -101,26 +103,76 @@ def first_not_finite(capture: Capture, start: Snapshot) -> FirstNotFinite | None
         return _found(capture, state, known)
 
     with EventReplayer(capture, start.device, start) as frame:
-        event, exact = _first_at_top(capture, frame, made)
-        if event is None:
+        looks = _Looks(capture, frame, made)
+        found, exact = _first_at_top(looks)
+        if found is None:
             return FirstNotFinite(None, {}, (), before, exact) if before else None
-        event, iterations = _descend(capture, frame, made, event, {})
+        event, iterations = found
         return FirstNotFinite(
             event, iterations, made(frame.after(event, iterations).snapshot()), before, exact
         )
 
 
 _Made = Callable[[Snapshot], tuple[NotFinite, ...]]
+_Place = tuple[int, dict[int, int]]  # an event, and in which iterations of the WHILEs around it
 
 
-def _first_at_top(capture: Capture, frame: EventReplayer, made: _Made) -> tuple[int | None, bool]:
+class _Looks:
+    """Looks inside IF and WHILE bodies one event after the other, as long as that is bearable.
+
+    Attributes:
+        left: how many more states may be looked at; each runs the frame up to its event.
+    """
+
+    def __init__(self, capture: Capture, frame: EventReplayer, made: _Made) -> None:
+        self.capture, self.frame, self.made = capture, frame, made
+        self.left = LOOKED_INSIDE
+
+    def first_inside(self, event: int, iterations: dict[int, int]) -> _Place | None:
+        """Return the first event inside a conditional that makes a value, None if none was seen to."""
+        operation = self.capture.operations[event]
+        if operation.kind is not OpKind.WHILE:
+            return self._first_of(operation.children, iterations)[0]
+        for turn in range(1, _MOST_ITERATIONS):
+            place, ran = self._first_of(operation.children, {**iterations, event: turn})
+            if place is not None or not ran:
+                return place
+        return None
+
+    def _first_of(self, events: Sequence[int], iterations: dict[int, int]) -> tuple[_Place | None, bool]:
+        ran = False
+        for event in events:
+            if self.left <= 0:
+                return None, False
+            self.left -= 1
+            state = self.frame.after(event, iterations)
+            if not state.ran:
+                continue
+            ran = True
+            made = bool(self.made(state.snapshot()))  # first: looking further in takes the state away
+            if self.capture.operations[event].children:
+                inside = self.first_inside(event, iterations)
+                if inside is not None:
+                    return inside, True
+            if made:
+                return (event, iterations), True
+        return None, ran
+
+
+def _first_at_top(looks: _Looks) -> tuple[_Place | None, bool]:
+    """Return the first event that makes a value, and whether all before it were looked at."""
+    capture, frame, made = looks.capture, looks.frame, looks.made
     top = capture.top_level
     if len(top) <= WALKED:
         with Walk(capture, frame.device, frame.start_state) as walk:
             for step in walk.steps():
+                if capture.operations[step.event].children:
+                    inside = looks.first_inside(step.event, {})
+                    if inside is not None:
+                        return inside, looks.left > 0
                 if made(step.after):
-                    return step.event, True
-        return None, True
+                    return _descend(capture, frame, made, step.event, {}), looks.left > 0
+        return None, looks.left > 0
     if not made(frame.after(top[-1]).snapshot()):
         return None, False
     low, high = -1, len(top) - 1  # finite after `low`, not finite after `high`
@@ -130,7 +182,7 @@ def _first_at_top(capture: Capture, frame: EventReplayer, made: _Made) -> tuple[
             high = middle
         else:
             low = middle
-    return top[high], False
+    return _descend(capture, frame, made, top[high], {}), False
 
 
 def _descend(

@@ -72,11 +72,28 @@ def loop():
     return makers.Recorded(lambda: wp.capture_while(left, step), {"left": left, "x": x}, {"out": out})
 
 
+def mended():
+    """Three times: the logarithm of x, NaN in cell 2, then 1 less left, then cleared."""
+    left, x, out = (
+        wp.array([3], dtype=wp.int32),
+        wp.array([1.0, 2.0, -1.0], dtype=float),
+        wp.zeros(3, dtype=float),
+    )
+    spare = wp.zeros(3, dtype=float)
+
+    def step():
+        wp.launch(logarithm, 3, inputs=[x, out])
+        wp.launch(shrink, 3, inputs=[left, spare])
+        out.zero_()
+
+    return makers.Recorded(lambda: wp.capture_while(left, step), {"left": left, "x": x}, {"out": out})
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("questions")
     wp.load_module("events_questions", device="cpu")
-    return {maker.__name__: open_capture(makers.record(maker, folder)) for maker in (chain, loop)}
+    return {maker.__name__: open_capture(makers.record(maker, folder)) for maker in (chain, loop, mended)}
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +157,22 @@ def test_the_first_nan_in_a_loop(recorded):
             (region(capture, "out"), [[0]])
         ]
         player.set("left", np.int32([2]))
+        assert first_not_finite(capture, player.snapshot()) is None
+
+
+def test_a_nan_that_the_body_of_a_loop_overwrites(recorded, monkeypatch):
+    """The logarithm of -1 is taken in every iteration, and a later event of the body clears it."""
+    capture = recorded["mended"]
+    with open_player(capture) as player:
+        found = first_not_finite(capture, player.snapshot())
+        assert (found.event, found.iterations, found.exact) == (1, {0: 1}, True)
+        assert [(item.region, item.cells().tolist()) for item in found.made] == [
+            (region(capture, "out"), [[2]])
+        ]
+        player.launch()
+        assert np.isfinite(player.get("out")).all()
+        player.reset()
+        monkeypatch.setattr(finite, "LOOKED_INSIDE", 0)  # from outside the loop there is nothing to see
         assert first_not_finite(capture, player.snapshot()) is None
 
 
