@@ -54,7 +54,8 @@ def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT) -> bytes:
         raise CaptureFileError(f"not a path ({error})", path=repr(shown)) from None
     except OSError as error:
         # Windows refuses to open folders; say what it is rather than "permission denied".
-        what = "not a regular file but a folder" if path.is_dir() else error.strerror or str(error)
+        folder = isinstance(error, PermissionError) and path.is_dir()
+        what = "not a regular file but a folder" if folder else error.strerror or str(error)
         raise CaptureFileError(what, path=shown) from None
     try:
         status = os.fstat(descriptor)

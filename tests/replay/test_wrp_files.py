@@ -36,6 +36,7 @@ def test_what_is_no_regular_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "dangling.wrp").symlink_to(tmp_path / "none")
     assert "no such file" in refused(tmp_path / "dangling.wrp")
     assert "not a path" in refused(Path("a\0b"))
+    assert "File name too long" in refused(tmp_path / ("n" * 300))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
