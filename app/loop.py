@@ -21,7 +21,8 @@ from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
 from app.window import Event
-from replay.errors import RipplescopeError
+from replay.errors import RipplescopeError, UsageError
+from replay.text import printable
 
 if TYPE_CHECKING:
     from app.basin.scenes import BasinScene
@@ -126,7 +127,7 @@ def run_app(
             desk = Desk(app, gui)
         if headless is not None:
             open_first(app, path, params or {}, basin)
-            code = _run_plan(app, gui, desk, headless)
+            code = _run_plan(app, gui, desk, headless, clock)
             app.session.stop()
             return code
         app.attempt(lambda: open_first(app, path, params or {}, basin))
@@ -153,8 +154,8 @@ def run_frame(
         app: the app.
         gui, desk: the panels, None without any.
         clock: wall time in seconds.
-        launches: how many; None for what simulated time asks for, at most one build of panels in
-            `PANEL_INTERVAL` included.
+        launches: how many, with the panels built anew; None for what simulated time asks for, with the
+            panels built when it is time.
     """
     times = app.times
     times.begin(clock())
@@ -203,13 +204,12 @@ def launch(app: App, now: float | None, count: int) -> int:
     scene, lab = app.scene, app.lab
     if scene is None or scene.player is None or lab is None:
         return 0
-    due = scene.clock.due(now) if now is not None and not lab.resting else 0
     if lab.resting:
         if now is not None and lab.frame.advance(now):
             lab.selection.select_event(lab.frame.event)
         return 0
     if now is not None:
-        count = due
+        count = scene.clock.due(now)
     else:
         scene.clock.simulated += count * scene.clock.step
     try:
@@ -317,7 +317,13 @@ def save_screenshot(app: App, path: Path) -> None:
     """
     from app.view.screenshot import read_pixels, save_png
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"the folder {path.parent} cannot be made: {error.strerror or error}",
+            remedy="make it, or free its name",
+        ) from None
     save_png(path, read_pixels(app.window.framebuffer, app.window.framebuffer_size))
     app.tell(f"saved {path}")
 
@@ -369,20 +375,22 @@ def look_around(app: App) -> None:
         return
     scene.look_at_disk()
     grid = f"{scene.grid.width}×{scene.grid.height} · " if scene.grid is not None else ""
-    app.window.set_title(f"{scene.name} · {grid}{scene.device_text} · {app.times.rate:.0f} fps · Ripplescope")
+    app.window.set_title(
+        f"{printable(scene.name)} · {grid}{scene.device_text} · {app.times.rate:.0f} fps · Ripplescope"
+    )
     shader_error = app.water.shader_error if app.water is not None else None
     if shader_error is not None and str(shader_error) != app.shader_complaint:
         app.fail(shader_error)
     app.shader_complaint = str(shader_error or "")
 
 
-def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan) -> int:
+def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan, clock: Clock) -> int:
     assert app.scene is not None
     pushes = plan_pushes(app.scene, plan.clicks, plan.frames)
     for frame in range(plan.frames):
         if frame in pushes:
             app.push.press(pushes[frame])
-        run_frame(app, gui, desk, time.perf_counter, launches=1)
+        run_frame(app, gui, desk, clock, launches=1)
         app.push.release()
     if app.message:
         raise RipplescopeError(app.message)

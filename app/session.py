@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from replay.errors import SessionError
 from replay.players.base import Player
 from replay.session.recorder import SessionRecorder
 
@@ -128,12 +129,18 @@ def session_path() -> Path:
     """Return a file name by date and time in the user's folder for documents; its folder is made.
 
     Raises:
-        OSError: it cannot be made.
+        SessionError: it cannot be made.
     """
     import platformdirs
 
     folder = Path(platformdirs.user_documents_dir()) / "Ripplescope"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SessionError(
+            f"the folder {folder} cannot be made: {error.strerror or error}",
+            remedy="make it, or free its name",
+        ) from None
     return free_path(folder, time.strftime("session-%Y%m%d-%H%M%S"), SUFFIX)
 
 

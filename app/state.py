@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -266,28 +267,28 @@ class App:
             lab.frame.look(lab.frame.event)
 
     def show(self, scene: Scene, *, keep_view: bool = False) -> None:
-        """Show a scene in place of the present one, and own it from then on."""
+        """Show a scene in place of the present one, and own it from then on, unless this raises."""
         water = transfer = None
-        if scene.grid is not None and scene.heights is not None and scene.player is not None:
-            from app.view.transfer import open_transfer
-            from app.view.water import WaterView
+        with ExitStack() as made:
+            if scene.grid is not None and scene.heights is not None and scene.player is not None:
+                from app.view.transfer import open_transfer
+                from app.view.water import WaterView
 
-            transfer = open_transfer(scene.player, scene.grid, scene.heights, self.prefer)
-            try:
+                transfer = open_transfer(scene.player, scene.grid, scene.heights, self.prefer)
+                made.callback(transfer.close)
                 water = WaterView(scene.grid.width, scene.grid.height, scene.grid.dx)
-            except BaseException:
-                transfer.close()
-                raise
-        old, old_water = self.scene, self.water
-        if old is not None and keep_view:
-            for message in scene.adopt(old):
-                self.log.add(message, Level.WARNING)
-        scene.clock.free_run = self.free_run
-        if water is not None and old_water is not None:
-            water.options = old_water.options
-        self._close_scene()
-        self.scene, self.water, self.transfer = scene, water, transfer
-        self.lab = Lab(scene)
+                made.callback(water.close)
+            old, old_water = self.scene, self.water
+            if old is not None and keep_view:
+                for message in scene.adopt(old):
+                    self.log.add(message, Level.WARNING)
+            scene.clock.free_run = self.free_run
+            if water is not None and old_water is not None:
+                water.options = old_water.options
+            self._close_scene()
+            lab = Lab(scene)
+            made.pop_all()
+        self.scene, self.water, self.transfer, self.lab = scene, water, transfer, lab
         self.session.follow(scene.player)
         self.push = PushPath()
         self.resets_seen = 0
@@ -393,17 +394,12 @@ class App:
             self.lab.poll()
 
     def _close_scene(self) -> None:
-        if self.lab is not None:
-            self.lab.close()
-            self.lab = None
-        if self.inside is not None:
-            self.inside.close()
-            self.inside = None
-        if self.water is not None:
-            self.water.close()
-        if self.transfer is not None:
-            self.transfer.close()
-        self.session.follow(None)
-        if self.scene is not None:
-            self.scene.close()
-        self.scene = self.water = self.transfer = None
+        """Release lab, view, and scene, in this order; what fails keeps nothing else from being released."""
+        with ExitStack() as stack:  # calls the last one first
+            if self.scene is not None:
+                stack.callback(self.scene.close)
+            stack.callback(self.session.follow, None)
+            for part in (self.transfer, self.water, self.inside, self.lab):
+                if part is not None:
+                    stack.callback(part.close)
+            self.scene = self.water = self.transfer = self.inside = self.lab = None

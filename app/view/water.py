@@ -1,4 +1,4 @@
-"""The water in its pool, or the heights as data: one draw call for the whole scene.
+"""The water in its pool, or the heights as data: one call of `draw` for the whole scene.
 
 The passes, in order: smooth the heights, send sunlight through them (app/view/prepare.py), find their range
 (data mode), then draw background, deck and walls, water, scale bar into a target of the quality's own size
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,11 +83,18 @@ class WaterView:
         self._software = is_software(GL.glGetString(GL.GL_RENDERER).decode())
         self._max_samples = int(GL.glGetIntegerv(GL.GL_MAX_SAMPLES))
         self.quality = chosen_quality(Quality.AUTO, self._software)
-        self._shaders = ShaderLibrary(resource("shaders"))
-        self._sheet = Sheet()
-        self._scene = Buffer(GL.GL_UNIFORM_BUFFER)
+        with ExitStack() as made:  # what was made before a part that cannot be is closed
+            self._shaders = made.enter_context(closing(ShaderLibrary(resource("shaders"))))
+            self._sheet = made.enter_context(closing(Sheet()))
+            self._scene = made.enter_context(closing(Buffer(GL.GL_UNIFORM_BUFFER)))
+            self._preparation = made.enter_context(
+                closing(Preparation(self.grid, self._shaders, self._sheet))
+            )
+            self._range_fit = made.enter_context(closing(RangeFit(self._shaders)))
+            self._marks = made.enter_context(closing(MarkSheet()))
+            self._furniture = made.enter_context(closing(Furniture()))
+            made.pop_all()
         self._scene_of: tuple[object, ...] = ()
-        self._preparation = Preparation(self.grid, self._shaders, self._sheet)
         self._sky: Framebuffer | None = None
         self._sky_drawn = False
         self._target: Framebuffer | None = None
@@ -94,9 +102,6 @@ class WaterView:
         self._backdrop_of: tuple[object, ...] = ()
         self._colours: Texture | None = None
         self._colours_name = ""
-        self._range_fit = RangeFit(self._shaders)
-        self._marks = MarkSheet()
-        self._furniture = Furniture()
         self._prepared: tuple[object, ...] = ()
         self._detail_of: tuple[object, ...] = ()
         self.detail: Detail | None = None

@@ -11,7 +11,14 @@ from PIL import Image
 from app.loop import HeadlessPlan, run_app
 from app.scene import open_scene
 from app.window import Button, Modifiers, PointerButton, PointerMoved
-from replay.errors import CaptureFileError, ParameterError, ReplayError, RipplescopeError
+from replay.errors import (
+    CaptureFileError,
+    ParameterError,
+    ReplayError,
+    RipplescopeError,
+    SessionError,
+    UsageError,
+)
 from replay.players.fake import FakePlayer
 
 
@@ -359,3 +366,54 @@ def test_a_minimized_window_has_no_pixels_and_comes_back(small_rig, monkeypatch)
     rig.app.scene.editor.apply({"radius": 1.5})
     rig.click(*place_of(rig, (12.0, 8.0)), launches=1)
     assert np.any(rig.heights()) and rig.app.log.text() == ""
+
+
+def test_a_part_that_cannot_be_closed_keeps_no_other_open(rig, monkeypatch):
+    app = rig.app
+    scene, transfer, water = app.scene, app.transfer, app.water
+    closed = []
+
+    def fails():
+        raise ReplayError("the lab is stuck")
+
+    monkeypatch.setattr(app.lab, "close", fails)
+    for part in (transfer, water):
+        close = part.close
+        monkeypatch.setattr(part, "close", lambda part=part, close=close: (closed.append(part), close()))
+    with pytest.raises(ReplayError, match="stuck"):
+        app._close_scene()
+    assert closed == [water, transfer]
+    assert app.scene is app.lab is app.water is app.transfer is None
+    with pytest.raises(ReplayError, match="closed"):
+        scene.player.launch()
+
+
+def test_a_scene_that_cannot_take_over_leaves_the_one_before_and_no_gl_object(rig, frame_path, monkeypatch):
+    from app.view.gl_objects import alive
+
+    rig.frames(1, launches=1)
+    before, shown = +alive, rig.app.scene
+    with open_scene(frame_path, "cpu") as scene:
+
+        def fails(old):
+            raise ReplayError("it does not fit")
+
+        monkeypatch.setattr(scene, "adopt", fails)
+        with pytest.raises(ReplayError, match="does not fit"):
+            rig.app.show(scene, keep_view=True)
+    assert +alive == before and rig.app.scene is shown
+    rig.frames(1, launches=1)
+
+
+def test_folders_that_cannot_be_made_are_told(rig, tmp_path, monkeypatch):
+    import platformdirs
+
+    from app.loop import save_screenshot
+    from app.session import session_path
+
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="file/shots cannot be made: Not a directory"):
+        save_screenshot(rig.app, tmp_path / "file" / "shots" / "a.png")
+    monkeypatch.setattr(platformdirs, "user_documents_dir", lambda: str(tmp_path / "file"))
+    with pytest.raises(SessionError, match="file/Ripplescope cannot be made: Not a directory"):
+        session_path()

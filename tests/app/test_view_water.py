@@ -260,9 +260,26 @@ def test_tiny_and_odd_windows_are_drawn(stage: Stage, gl: Window, size: tuple[in
     assert stage.picture(still(stage.grid)).shape == (size[1], size[0], 3)
 
 
-def test_an_empty_viewport_draws_nothing(stage: Stage):
-    stage.transfer.upload(still(stage.grid))
-    stage.view.draw(stage.transfer.texture, stage.camera, (0, 0, 0, 240), None)
+@pytest.mark.parametrize("viewport", [(0, 0, 0, 240), (0, 0, 320, 0)])
+def test_an_empty_viewport_draws_nothing(stage: Stage, gl: Window, viewport: tuple[int, int, int, int]):
+    from app.view.screenshot import read_pixels
+
+    before = stage.picture(still(stage.grid))
+    stage.transfer.upload(ring(stage.grid, 30, 20))
+    stage.view.draw(stage.transfer.texture, stage.camera, viewport, None)
+    after = read_pixels(gl.framebuffer, gl.framebuffer_size)
+    assert before.std() > 5 and np.array_equal(before, after)
+
+
+def test_a_view_that_cannot_be_made_leaves_nothing(gl: Window, monkeypatch: pytest.MonkeyPatch):
+    from app.view import water
+
+    def fails() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(water, "Furniture", fails)  # the last part; the fixture counts what is left
+    with pytest.raises(MemoryError):
+        water.WaterView(24, 16, 0.1)
 
 
 def test_auto_is_low_on_the_processor_and_high_on_a_gpu():
