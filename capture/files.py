@@ -9,6 +9,7 @@ files of its capture: what no manifest here lists is somebody else's, and is nei
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 import re
@@ -176,7 +177,7 @@ class FileSet:
 
     def _remove_abandoned(self, prefix: str) -> None:
         """Remove what recordings left behind that were killed."""
-        for folder in self.wrp.parent.glob(f"{glob_escape(prefix)}*"):
+        for folder in self.wrp.parent.glob(f"{glob.escape(prefix)}*"):
             pid = folder.name[len(prefix) :].partition("-")[0]
             if pid.isdigit() and not _is_running(int(pid)):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -221,11 +222,6 @@ class FileSet:
     def _remove(self, names: set[str]) -> None:
         for name in sorted(names):
             (self.modules / name).unlink(missing_ok=True)
-
-
-def glob_escape(text: str) -> str:
-    """Return a pattern that matches just this text."""
-    return re.sub(r"([*?\[])", r"[\1]", text)
 
 
 def _shown(path: Path) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from app.basin.furnishing import NOWHERE
 from replay.errors import UsageError
 from replay.players.base import Player
 from replay.players.observer import Observer
@@ -169,8 +168,3 @@ def write_csv(path: Path, log: ProbeLog, probes: list[int], places: list[tuple[f
         raise UsageError(
             f"{path} cannot be written: {error.strerror or error}", remedy="choose another folder"
         ) from None
-
-
-def is_on(place: tuple[float, float]) -> bool:
-    """Whether a probe is placed anywhere."""
-    return place[0] > NOWHERE[0] / 2 and place[1] > NOWHERE[1] / 2

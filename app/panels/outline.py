@@ -1,18 +1,14 @@
 """The operations of a capture as rows: repeats folded, opened where the user asks. Values only.
 
-Shared by the event list and the graph panel, so that both tell the same runs.
+For the event list, which draws them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from replay.graph.fold import Folded, fold_capture
-from replay.graph.model import Access, Capture
-
-_LOOKED_AT = 4
-"""Repeats of a run that are asked for what they use: a ping-pong shows in two."""
+from replay.graph.model import Capture
 
 
 @dataclass(frozen=True)
@@ -35,18 +31,6 @@ class Row:
     shape: str
     count: int
     key: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Node:
-    """A node of the simple graph: a run of equal operations, and the named arrays that it uses."""
-
-    event: int
-    last: int
-    label: str
-    shape: str
-    count: int
-    uses: tuple[tuple[int, Access], ...]
 
 
 def split_label(label: str) -> tuple[str, str]:
@@ -96,32 +80,3 @@ def _span(run: Folded) -> int:
     inside = sum(_span(item) * item.count for item in run.items)
     inside += sum(_span(item) * item.count for _, items in run.branches for item in items)
     return inside if run.items else inside + 1
-
-
-def nodes_of(capture: Capture, limit: int = 2000) -> list[Node]:
-    """Return the chain of runs with the named regions that each uses; the first `limit` of them."""
-    named = {region.id for region in capture.regions.values() if region.names}
-    nodes = []
-    for run in _leaves(fold_capture(capture)):
-        if len(nodes) == limit:
-            break
-        uses: dict[int, Access] = {}
-        step = _span(run)
-        for event in range(run.event, run.event + step * min(run.count, _LOOKED_AT), step):
-            for use in capture.operations[event].uses:
-                if use.region in named:
-                    uses[use.region] = uses.get(use.region, Access.NONE) | use.access
-        name, shape = split_label(run.label)
-        last = run.event + step * run.count - 1
-        nodes.append(Node(run.event, last, name, shape, run.count, tuple(uses.items())))
-    return nodes
-
-
-def _leaves(runs: tuple[Folded, ...]) -> Iterator[Folded]:
-    for run in runs:
-        if run.items:
-            yield from _leaves(run.items)
-        else:
-            yield run
-            for _, inside in run.branches:
-                yield from _leaves(inside)
