@@ -60,18 +60,23 @@ class CudaPlayer(Player):
         self._address: dict[int, int] = {
             region: int(self.graph.get_param_ptr(name) or 0) for region, name in names.items()
         }
-        self._stages = [_Stage(wp, self._cuda) for _ in range(_STAGES)]
-        sources, targets = {s for s, _ in self._carry_pairs}, {t for _, t in self._carry_pairs}
+        self._stages: list[_Stage] = []
+        self._aside: dict[int, Any] = {}
         self._restored: Snapshot | None = None  # kept until the copies from it are surely done
-        self._aside: dict[int, Any] = {
-            region: wp.empty(capture.regions[region].nbytes, dtype=wp.uint8, device=found)
-            for region in sources & targets
-        }
-        # the driver hands out memory as it was left; the file's promise is zero
-        empty = [(r.id, self._initial(r.id)) for r in capture.regions.values() if r.data_offset is None]
-        if empty:
-            self._write(empty)
-        self._keep_live_contents()
+        try:
+            for _ in range(_STAGES):
+                self._stages.append(_Stage(wp, self._cuda))
+            sources, targets = {s for s, _ in self._carry_pairs}, {t for _, t in self._carry_pairs}
+            for region in sources & targets:
+                self._aside[region] = wp.empty(capture.regions[region].nbytes, dtype=wp.uint8, device=found)
+            # the driver hands out memory as it was left; the file's promise is zero
+            empty = [(r.id, self._initial(r.id)) for r in capture.regions.values() if r.data_offset is None]
+            if empty:
+                self._write(empty)
+            self._keep_live_contents()
+        except BaseException:
+            self._close()
+            raise
 
     @property
     def cuda(self) -> _Driver:
@@ -197,7 +202,8 @@ class CudaPlayer(Player):
         with contextlib.suppress(ReplayError):  # after a device error there is nothing to wait for
             self._synchronize()
         for stage in self._stages:
-            stage.close()
+            with contextlib.suppress(ReplayError):
+                stage.close()
         self._stages.clear()
         self._aside.clear()
         self._restored = None
