@@ -43,7 +43,8 @@ class StatusBar:
         parts = []
         scene, cell = app.scene, app.push.cell
         if scene is not None and cell is not None:
-            height = scene.height_at(cell)
+            busy = app.lab is not None and app.lab.job is not None  # work in the background has the player
+            height = None if busy else scene.height_at(cell)
             column, row = round(cell[0]), round(cell[1])
             millimetres = None if height is None else round(height * 1e3, 1)
             parts.append(
