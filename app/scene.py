@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 DEFAULT_FRAME_RATE = 60.0
 _FINITE_CHECK_CELLS = 1 << 18
 """Grids up to this size are checked for numbers that are not finite with every frame."""
-
-
 _COPIED_NBYTES = 4096
+"""Arrays up to this size are copied to be checked; larger ones on the CPU are looked at in place."""
 
 
 @dataclass
@@ -54,6 +53,7 @@ class Scene:
         not_finite: whether the heights are known to hold a NaN or an infinity.
         resets: how often the water was reset.
         rain: drops that fall where nobody pushes, None for none.
+        watched: names of arrays that held only finite values when it was loaded, and are checked for others.
         probes: what the probes have recorded.
         furnishing: walls, depth, sources and probes, None where the capture is no basin.
     """

@@ -1,6 +1,6 @@
 """Colour maps as tables, from assets/colormaps: anchors at equal distances, straight lines between them.
 
-`balance` is ColorBrewer's RdBu, reversed; `viridis` and `inferno` are every ninth of matplotlib's maps.
+`balance` is ColorBrewer's RdBu, reversed; `viridis` and `inferno` are ten colours each of matplotlib's maps.
 """
 
 from __future__ import annotations

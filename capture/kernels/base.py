@@ -34,7 +34,7 @@ class TankArrays:
         radius: float32[1], radius of a push in cells.
         magnitude: float32[1], height of a push in m.
         dt: float32[1], time of one substep in s.
-        clock: int32[1], frames since the start; `displace` adds one.
+        clock: int32[1], frames since the start; what `displace` launches adds one.
         scratch: further float32 arrays that the solver asked for, by its names.
         named: further arrays that a capture binds by name, as `FrameSettings.parameters` lists them.
     """
@@ -85,7 +85,7 @@ class Solver(abc.ABC):
 
     @abc.abstractmethod
     def launches(self, width: int, height: int, substeps: int, *, cuda: bool) -> int:
-        """Return how many kernels one frame launches, `displace` included."""
+        """Return how many launches one frame has, those of `displace` included."""
 
     @abc.abstractmethod
     def displace(self, arrays: TankArrays) -> None:

@@ -176,7 +176,7 @@ def solve_wavefront(
 
 
 class FusedSolver(Solver):
-    """A launch of `displace`, then on the CPU one launch, on CUDA an even number of passes."""
+    """`displace_box`, then on the CPU one launch, on CUDA an even number of passes."""
 
     name = "fused"
     summary = "several substeps a launch, in the cache or in registers"

@@ -12,7 +12,7 @@ values once, 16 bytes at a time, and all loads are under way before the first is
 west and east are read from the cache. A width that is no multiple of `COLUMNS` breaks the alignment of rows;
 there a thread goes down one column with three rows in registers.
 
-`displace` visits only the cells of the box around the pushed segment, not the whole grid.
+`displace_box` visits only the cells of the box around the pushed segment, not the whole grid.
 
 Arrays change roles as in the reference, and so do the names of what a capture binds. Results are the
 reference's, bit for bit.
