@@ -7,6 +7,7 @@ There is no toolkit, so no events but those that are posted. Extensions used: EG
 # ruff: noqa: D102 - what the methods do is written once, in app.window.Window.
 from __future__ import annotations
 
+import collections
 import ctypes
 import os
 import sys
@@ -17,6 +18,7 @@ from app.window import Resized, Window
 from replay.errors import DisplayError
 
 _DEVICE_VARIABLE = "RIPPLESCOPE_EGL_DEVICE"
+_users: collections.Counter[int] = collections.Counter()
 
 
 class EglWindow(Window):
@@ -95,7 +97,7 @@ class EglWindow(Window):
 
         EGL.eglMakeCurrent(self._display, EGL.EGL_NO_SURFACE, EGL.EGL_NO_SURFACE, EGL.EGL_NO_CONTEXT)
         EGL.eglDestroyContext(self._display, self._context)
-        EGL.eglTerminate(self._display)
+        _leave(self._display)
 
 
 def _first_context() -> tuple[Any, Any]:
@@ -133,18 +135,19 @@ def _context_on(device: Any) -> tuple[Any, Any]:
     from OpenGL.raw.EGL.EXT.platform_device import EGL_PLATFORM_DEVICE_EXT
 
     def attributes(*values: int) -> Any:
-        return (ctypes.c_int * (len(values) + 1))(*values, EGL.EGL_NONE)
+        return (ctypes.c_int32 * (len(values) + 1))(*values, EGL.EGL_NONE)
 
     display = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, None)
-    major, minor = ctypes.c_long(), ctypes.c_long()
+    major, minor = ctypes.c_int32(), ctypes.c_int32()
     if not EGL.eglInitialize(display, major, minor):
         raise DisplayError("eglInitialize failed")
+    _users[_key(display)] += 1
     try:
         EGL.eglBindAPI(EGL.EGL_OPENGL_API)
         wanted = attributes(
             EGL.EGL_SURFACE_TYPE, EGL.EGL_PBUFFER_BIT, EGL.EGL_RENDERABLE_TYPE, EGL.EGL_OPENGL_BIT
         )
-        configs, count = (EGL.EGLConfig * 1)(), ctypes.c_long()
+        configs, count = (EGL.EGLConfig * 1)(), ctypes.c_int32()
         if not EGL.eglChooseConfig(display, wanted, configs, 1, count) or not count.value:
             raise DisplayError("no EGL configuration with OpenGL")
         context = EGL.eglCreateContext(
@@ -163,6 +166,19 @@ def _context_on(device: Any) -> tuple[Any, Any]:
         if not context or not EGL.eglMakeCurrent(display, EGL.EGL_NO_SURFACE, EGL.EGL_NO_SURFACE, context):
             raise DisplayError("no OpenGL 3.3 core context")
     except Exception:
-        EGL.eglTerminate(display)
+        _leave(display)
         raise
     return display, context
+
+
+def _leave(display: Any) -> None:
+    """Terminate a display with its last user: one device has one display, and it ends for all."""
+    from OpenGL import EGL
+
+    _users[_key(display)] -= 1
+    if not _users[_key(display)]:
+        EGL.eglTerminate(display)
+
+
+def _key(display: Any) -> int:
+    return ctypes.cast(display, ctypes.c_void_p).value or 0

@@ -124,6 +124,7 @@ class GlfwWindow(Window):
         self._placement: tuple[int, int, int, int] | None = None
         self._initialize(null_platform)
         self._context_before = glfw.get_current_context()
+        GlfwWindow._open += 1
         try:
             self.handle = self._create(size, title, null_platform)
             glfw.make_context_current(self.handle)
@@ -132,12 +133,10 @@ class GlfwWindow(Window):
                 self._target = Framebuffer(*size, depth=False)
             elif self._wants_thread(threaded_swap):
                 self._begin_thread(vsync)
-        except Exception:
-            if not GlfwWindow._open:
-                glfw.terminate()
+            self._measure()
+        except BaseException:
+            self._destroy()
             raise
-        GlfwWindow._open += 1
-        self._measure()
         if not null_platform:
             self.set_vsync(vsync)
         self._install_callbacks()
@@ -345,9 +344,12 @@ class GlfwWindow(Window):
         if self._presenter:
             self._presenter.close()
             self._presenter = None
+        if self._drawing is not None:
             glfw.make_context_current(None)
             glfw.destroy_window(self._drawing)
-        glfw.destroy_window(self.handle)
+            self._drawing = None
+        if self.handle is not None:
+            glfw.destroy_window(self.handle)
         GlfwWindow._open -= 1
         if not GlfwWindow._open:
             glfw.terminate()

@@ -192,6 +192,52 @@ glfw_window.GlfwWindow = NoGlfw
     assert_alike(tmp_path / "device.png", headless_picture(tmp_path))
 
 
+def test_of_two_egl_windows_one_may_close_before_the_other():
+    code = """
+import os; os.environ['PYOPENGL_PLATFORM'] = 'egl'
+import app.gl_platform
+from app.view.screenshot import read_pixels
+from app.windows.egl_window import EglWindow
+first, second = EglWindow((32, 32), "first"), EglWindow((32, 32), "second")
+second.close()
+from OpenGL import EGL, GL
+EGL.eglMakeCurrent(first._display, EGL.EGL_NO_SURFACE, EGL.EGL_NO_SURFACE, first._context)
+first.bind()
+GL.glClearColor(1, 0, 0, 1)
+GL.glClear(GL.GL_COLOR_BUFFER_BIT)
+print(*read_pixels(first.framebuffer, first.framebuffer_size)[0, 0])
+first.close()
+"""
+    done = run(code)
+    if "DisplayError" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.stdout.split() == ["255", "0", "0"], done.stderr
+
+
+def test_a_glfw_window_that_fails_half_way_is_destroyed_and_gives_the_context_back(
+    headless_window: Window, monkeypatch: pytest.MonkeyPatch
+):
+    from app.gl_platform import glfw
+    from app.windows.glfw_window import GlfwWindow
+
+    if headless_window.kind != "null":
+        pytest.skip("the headless window is not GLFW's")
+    headless_window.bind()
+    destroyed, destroy, count = [], glfw.destroy_window, GlfwWindow._open
+    monkeypatch.setattr(glfw, "destroy_window", lambda handle: (destroyed.append(handle), destroy(handle)))
+
+    def fails(self: GlfwWindow) -> None:
+        raise RuntimeError("half way")
+
+    monkeypatch.setattr(GlfwWindow, "_measure", fails)
+    with pytest.raises(RuntimeError, match="half way"):
+        GlfwWindow((32, 32), "test", null_platform=True)
+    assert len(destroyed) == 1 and GlfwWindow._open == count
+    assert repr(glfw.get_current_context()) != repr(destroyed[0])
+    assert glfw.get_window_size(headless_window.handle) == headless_window.size
+    assert glfw.get_current_context()
+
+
 def test_a_window_on_a_display_draws_the_same(tmp_path: Path, x_display: str):
     done = run(DRAW, "window", str(tmp_path / "window.png"), display=x_display)
     assert done.stdout.split() == ["glfw"], done.stderr
