@@ -122,6 +122,8 @@ def test_every_stage_of_the_view_compiles_in_each_variant(gl: Window):
         ("fullscreen.vert", "background.frag", ()),
         ("fullscreen.vert", "background.frag", ("DATA",)),
         ("basin.vert", "basin.frag", ()),
+        ("blocks.vert", "blocks.frag", ()),
+        ("fullscreen.vert", "overlay.frag", ()),
         ("decal.vert", "decal.frag", ()),
         *((vertex, fragment, defines) for defines in ((), ("BICUBIC",)) for vertex, fragment in sheets),
     ]
