@@ -91,6 +91,14 @@ def capture_names(manifest: Manifest) -> set[str]:
     return {entry.name for entry in manifest.parameters}
 
 
+def _is_wave_frame(manifest: Manifest) -> bool:
+    """Return whether there is all that `scripted_inputs` moves, with numbers to move it around."""
+    rule = manifest.stability
+    numbers = {entry.name for entry in manifest.parameters if isinstance(entry.default, (int, float))}
+    moved = {"radius", "magnitude", rule.speed, rule.damping, rule.dt}
+    return moved <= numbers and "pointer_from" in capture_names(manifest)
+
+
 def scripted_inputs(manifest: Manifest, frame: int) -> dict[str, Any]:
     """Return the named values of a frame: a pointer on a curve over the grid, and moving parameters.
 
@@ -175,9 +183,7 @@ def compare_frame(
     from capture.tank import Tank
 
     manifest = capture.manifest
-    if manifest is None or not {"radius", "magnitude", "pointer_from"} <= {
-        e.name for e in manifest.parameters
-    }:
+    if manifest is None or not _is_wave_frame(manifest):
         raise ReplayError(
             f"{capture.path.name} has no manifest of a wave frame, so there is no loop to compare"
         )
@@ -194,9 +200,9 @@ def compare_frame(
         def states() -> Iterator[dict[str, Mapping[str, np.ndarray]]]:
             for frame in range(frames):
                 for name, value in scripted_inputs(manifest, frame).items():
+                    player.set(name, value)  # first, since it checks the value
                     tank.set(name, value)
                     recorded.tank.set(name, value)
-                    player.set(name, value)
                 tank.step()
                 recorded.launch()
                 player.launch()

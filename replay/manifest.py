@@ -146,8 +146,8 @@ class StabilityEntry:
 
     def allows(self, speed: float, damping: float, dt: float) -> bool:
         """Return whether a user may reach these values: a <= margin (2 - b)/4 and 0 <= b <= 2."""
-        limit = self.courant_limit(damping, dt)
-        return limit > 0.0 and self.courant(speed, dt) ** 2 <= self.margin * limit**2
+        limit, courant = self.courant_limit(damping, dt), self.courant(speed, dt)
+        return limit > 0.0 and courant * courant <= self.margin * limit * limit
 
 
 @dataclass(frozen=True)

@@ -227,6 +227,10 @@ def _spec(capture: Capture, name: str, region_id: int, entry: ParameterEntry | N
     return ParameterSpec(name, ElementType.named("uint8"), (nbytes,), region_id, known=False)
 
 
+def _square(value: float) -> float:
+    return value * value  # infinite where `value ** 2` raises OverflowError
+
+
 def courant(stability: StabilityEntry, values: Mapping[str, float]) -> float:
     """Return how far the scheme is toward its stability limit: 1 is the limit, above it grows.
 
@@ -237,9 +241,10 @@ def courant(stability: StabilityEntry, values: Mapping[str, float]) -> float:
         stability: names and constants.
         values: speed (m^2/s^2), damping (1/s^2) and dt (s), by their names.
     """
-    dt2 = values[stability.dt] ** 2
-    a, b = values[stability.speed] * dt2 / stability.dx**2, values[stability.damping] * dt2
-    if a < 0 or b < 0 or b >= 2:
+    dt, dx2 = values[stability.dt], _square(stability.dx)
+    a = values[stability.speed] * dt * dt / dx2 if dx2 else math.inf
+    b = values[stability.damping] * dt * dt
+    if not (a >= 0 and 0 <= b < 2):  # so that what is no number, of infinities, is not stable either
         return math.inf
     return max(4 * a / (2 - b), b / 2)
 
@@ -258,14 +263,16 @@ def largest_stable(stability: StabilityEntry, name: str, values: Mapping[str, fl
     Raises:
         ParameterError: the parameter has no part in the stability of the scheme.
     """
-    m, dx2 = stability.margin, stability.dx**2
+    m, dx2 = stability.margin, _square(stability.dx)
+    if dx2 == 0:
+        return 0.0
     if name == stability.dt:
         # both conditions are linear in dt^2: 4 s t/dx^2 <= m (2 - d t), and d t <= 2 m
         speed, damping = values[stability.speed], values[stability.damping]
         limits = [2 * m / (4 * speed / dx2 + m * damping) if speed or damping else math.inf]
         limits += [2 * m / damping] if damping else []
         return math.sqrt(min(limits))
-    dt2 = values[stability.dt] ** 2
+    dt2 = _square(values[stability.dt])
     if dt2 == 0:
         return math.inf
     if name == stability.speed:

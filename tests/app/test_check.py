@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import shutil
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 from app import compare
 from app.commands import check
 from app.compare import largest_difference
-from replay.errors import DeviceError, UsageError
+from replay.errors import DeviceError, ReplayError, RipplescopeError, UsageError
 
 
 def run(*arguments: str) -> int:
@@ -52,6 +53,38 @@ def test_a_foreign_capture_is_compared_with_itself(
     text = capsys.readouterr().out
     assert "the eager loop and the live graph cannot be compared" in text
     assert "first load = second load" in text and "3 frames agree" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"radius": None}, {"dt": None}, {"k_damp": None}, {"k_speed": None}, {"magnitude": None}],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_manifest_without_the_numbers_to_move_is_told(
+    frame_path: Path, tmp_path: Path, change: dict[str, object]
+) -> None:
+    shutil.copytree(frame_path.parent, tmp_path, dirs_exist_ok=True)
+    value = json.loads((tmp_path / "frame.json").read_text())
+    for entry in value["parameters"]:
+        if entry["name"] in change:
+            entry["default"] = change[entry["name"]]
+    (tmp_path / "frame.json").write_text(json.dumps(value))
+    with pytest.raises(ReplayError, match="no manifest of a wave frame"):
+        run(str(tmp_path / "frame.wrp"), "--frames", "2")
+
+
+@pytest.mark.parametrize(("name", "value"), [("dt", 1e200), ("k_speed", 1e308), ("k_damp", 1e308)])
+def test_a_manifest_of_absurd_numbers_is_an_error_of_ours(
+    frame_path: Path, tmp_path: Path, name: str, value: float
+) -> None:
+    shutil.copytree(frame_path.parent, tmp_path, dirs_exist_ok=True)
+    manifest = json.loads((tmp_path / "frame.json").read_text())
+    for entry in manifest["parameters"]:
+        if entry["name"] == name:
+            entry.update(default=value, maximum=value)
+    (tmp_path / "frame.json").write_text(json.dumps(manifest))
+    with pytest.raises(RipplescopeError):
+        run(str(tmp_path / "frame.wrp"), "--frames", "2")
 
 
 def test_a_difference_gives_exit_code_1_and_its_frame(

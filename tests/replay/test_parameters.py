@@ -234,3 +234,21 @@ def test_what_is_largest_stable_reaches_the_margin_and_is_allowed() -> None:
         assert courant(limit, values) == pytest.approx(0.98, rel=1e-12)
         values[name] *= 1 - 1e-9
         assert limit.allows(values["c2"], values["d"], values["dt"])
+
+
+@pytest.mark.parametrize(
+    ("c2", "d", "dt", "dx"),
+    [
+        (60.0, 1000.0, 1e200, 0.1),  # dt^2 is beyond a float
+        (1e308, 0.0, 1e-3, 1e-6),
+        (60.0, 1000.0, 1e-3, 1e-200),  # dx^2 is 0
+        (float("nan"), 0.0, 1e-3, 0.1),
+        (60.0, float("nan"), 1e-3, 0.1),
+    ],
+)
+def test_absurd_values_are_unstable_and_no_exception(c2: float, d: float, dt: float, dx: float) -> None:
+    values = {"c2": c2, "d": d, "dt": dt}
+    assert courant(rule(dx), values) > 1e100
+    assert not rule(dx).allows(c2, d, dt)
+    for name in values:
+        assert not largest_stable(rule(dx), name, values) < 0
