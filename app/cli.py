@@ -84,10 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _forget_relative_folders()
     try:
         with contextlib.redirect_stdout(_Output(sys.stdout)):
-            code = _run(sys.argv[1:] if arguments is None else arguments)
+            try:
+                code = _run(sys.argv[1:] if arguments is None else arguments)
+            except SystemExit as ended:  # the help and the version end so
+                code = ended.code if isinstance(ended.code, int) else 0
             sys.stdout.flush()
-    except SystemExit as ended:  # the help and the version end so
-        code = ended.code if isinstance(ended.code, int) else 0
     except RipplescopeError as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
@@ -106,6 +107,7 @@ class _Output(io.TextIOBase):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._fault: OSError | None = None
 
     def write(self, text: str) -> int:
         """Write, or drop what nobody reads."""
@@ -115,6 +117,8 @@ class _Output(io.TextIOBase):
 
     def flush(self) -> None:
         """Flush what somebody reads."""
+        if self._fault is not None:  # argparse keeps quiet about it when it prints the help
+            raise self._fault
         with self._unread():
             self._stream.flush()
 
@@ -132,6 +136,9 @@ class _Output(io.TextIOBase):
             yield
         except BrokenPipeError:
             _discard(self._stream)
+        except OSError as error:
+            self._fault = error
+            raise
 
 
 def _fail(text: str, code: int) -> int:
