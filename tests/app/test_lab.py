@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from contextlib import contextmanager
 
 import numpy as np
@@ -11,6 +12,7 @@ from app_rig import running_app
 from lab_captures import FACTORS, FIELD, record_growing
 
 from app.actions import show_after
+from app.lab import lab
 from app.lab.contents import Typing, contents_of, facts_of, picture_of, plane_of, save_csv, save_npy
 from app.lab.selection import Kind
 from app.opening import Answer
@@ -23,6 +25,7 @@ from app.window import Button, KeyPressed, Modifiers, PointerButton, PointerMove
 from replay.edit import Edit
 from replay.elements import ElementType
 from replay.errors import UsageError
+from replay.events.cost import profile_operations
 from replay.events.replayer import EventReplayer
 from replay.graph.open import open_capture
 from replay.wrp.write import repeat_operations
@@ -333,12 +336,20 @@ def test_the_first_nan_is_found_selected_and_marked(grown):
 # Cost
 
 
-def test_measuring_does_not_disturb_the_live_player_and_fills_the_list(rig):
+def test_measuring_does_not_disturb_the_live_player_and_fills_the_list(rig, monkeypatch):
     app = rig.app
     rig.frame(launches=1)
     live, frames = rig.heights().copy(), app.scene.player.frames
+    looked = threading.Event()  # the measurement goes on until the frames beside it were looked at
+
+    def held(*arguments, **options):
+        assert looked.wait(60)
+        return profile_operations(*arguments, **options)
+
+    monkeypatch.setattr(lab, "profile_operations", held)
     app.lab.measure()
     rig.frames(2, launches=1)
+    looked.set()
     finish(rig)
     assert np.array_equal(rig.heights(), live) and app.scene.player.frames == frames
     profile = app.lab.profile

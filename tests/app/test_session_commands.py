@@ -258,6 +258,7 @@ def test_an_interrupted_export_leaves_nothing(session, tmp_path):
     film = tmp_path / "out" / "film.mp4"
     film.parent.mkdir()
     command = [sys.executable, "-m", "app", "export", str(session), "--mp4", str(film), "--top-view"]
+    command += ["--size", "1600x1200"]  # long enough that the signal comes in the middle
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True

@@ -85,12 +85,14 @@ def test_the_panel_is_built_in_all_its_states(rig, tmp_path):
     app.session.stop()
     app.session.export("mp4", (64, 48))
     rig.frames(3, launches=1)
+    ended = app.session.job is None  # a slow machine may have exported it meanwhile
     app.session.cancel_export()
     app.lab.history.close()
     app.lab.history = None
     rig.frames(2, launches=1)
     assert {True, False} <= set(drawn) and not app.message, app.message
-    assert [path.name for path in tmp_path.iterdir()] == ["b.ripple"]
+    left = {"b.ripple", "b.mp4"} if ended else {"b.ripple"}
+    assert {path.name for path in tmp_path.iterdir()} == left
 
 
 def test_an_export_goes_on_beside_the_window(rig, tmp_path):
