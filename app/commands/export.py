@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -70,7 +71,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Export; progress goes to the standard error."""
+    """Export; progress goes to the standard error. SIGTERM ends it as Ctrl+C does, without a half file."""
+    # The window cancels so: what a shell started in the background ignores SIGINT, and so do its children.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return _export(args)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _export(args: argparse.Namespace) -> int:
     from app.export.run import ExportPlan, export_session
     from app.export.sinks import check_output
     from app.sessions import SessionOpener

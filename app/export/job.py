@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -75,7 +74,7 @@ class ExportJob:
     def cancel(self) -> None:
         """End the child, which leaves no half file."""
         if self._child.poll() is None:
-            self._child.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+            self._child.terminate()
             try:
                 self._child.wait(5.0)
             except subprocess.TimeoutExpired:
