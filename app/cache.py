@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from app.child import ROOT
 from replay.errors import CaptureFileError, RecordingError
 from replay.manifest import manifest_path, next_manifest_path
 
 if TYPE_CHECKING:
     from capture.settings import FrameSettings
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def cache_folder() -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from app.cache import ROOT, cache_folder
+from app import child
+from app.cache import cache_folder
+from app.child import ROOT
 from replay.errors import RecordingError, RipplescopeError
 from replay.players.base import Player
 
@@ -149,12 +150,11 @@ class Lesson:
 
     def _record(self) -> None:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-        paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
         try:
             self._child = subprocess.Popen(
                 [sys.executable, "-m", "app.lesson_child", str(self._folder)],
                 stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT,
-                env={**os.environ, "PYTHONPATH": paths},
+                env=child.environment(),
             )  # fmt: skip
         except OSError as error:
             raise RecordingError(f"the lesson cannot be recorded: {error.strerror or error}") from None

@@ -6,7 +6,6 @@ files go into the cache folder under a name of their own and replace nothing.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -15,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from app import child
 from replay.errors import RecordingError
-
-_ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,6 @@ class Recapture:
         self.output = folder / f"panel-{frame}-{request.device.replace(':', '-')}.wrp"
         self.started = time.monotonic()
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._child = subprocess.Popen(
@@ -66,7 +63,7 @@ class Recapture:
                     *(("--solver", request.solver) if request.solver else ()),
                 ],
                 stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT, cwd=folder,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                env=child.environment(),
             )  # fmt: skip
         except OSError as error:
             self._said.close()
@@ -91,11 +88,5 @@ class Recapture:
 
     def cancel(self) -> None:
         """End the child if it still runs."""
-        if self._child.poll() is None:
-            self._child.terminate()
-            try:
-                self._child.wait(5.0)
-            except subprocess.TimeoutExpired:
-                self._child.kill()
-                self._child.wait()
+        child.end(self._child)
         self._said.close()

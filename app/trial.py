@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from app import child
 from replay.errors import TrustError
 from replay.graph.model import Capture, OpKind
 
-_ROOT = Path(__file__).resolve().parent.parent
 _READ = 64 * 1024
 _POLL_SECONDS = 0.05
 _NO_MEMORY = ("out of memory", "memoryerror", "bad_alloc", "failed to allocate", "cannot allocate memory")
@@ -81,7 +81,6 @@ class Trial:
         self._result: TrialResult | None = None
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         self._told: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
         seconds = max(1, int(limits.seconds) + 1) * (os.cpu_count() or 1)  # all threads of Warp count
         if command is None:
             command = [
@@ -93,7 +92,7 @@ class Trial:
         try:
             self._child = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._told,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                env=child.environment(),
             )  # fmt: skip
         except OSError as error:
             self._said.close()

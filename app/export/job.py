@@ -6,16 +6,15 @@ The child is `ripplescope export`; its last line is the reason if it fails.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+from app import child
 from replay.errors import RecordingError
 
-_ROOT = Path(__file__).resolve().parents[2]
 _PROGRESS = re.compile(r"frame (\d+)/(\d+)$")
 
 
@@ -43,14 +42,13 @@ class ExportJob:
         words = ["export", str(session), f"--{kind}", str(target)]
         if kind != "npz":
             words += ["--size", f"{size[0]}x{size[1]}"]
-        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             self._child = subprocess.Popen(
                 [sys.executable, "-m", "app", *words],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 text=True, encoding="utf-8", errors="replace",
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUTF8": "1"},
+                env=child.environment(PYTHONUTF8="1"),
             )  # fmt: skip
         except OSError as error:
             raise RecordingError(f"the export cannot be started: {error.strerror or error}") from None
@@ -73,13 +71,7 @@ class ExportJob:
 
     def cancel(self) -> None:
         """End the child, which leaves no half file."""
-        if self._child.poll() is None:
-            self._child.terminate()
-            try:
-                self._child.wait(5.0)
-            except subprocess.TimeoutExpired:
-                self._child.kill()
-                self._child.wait()
+        child.end(self._child)
         self._listener.join()
         with contextlib.suppress(OSError):  # a child that was not asked could not tidy up
             self.target.with_name(f".{self.target.name}.{self._child.pid}.part").unlink()
