@@ -174,7 +174,8 @@ def run_frame(
     times.lap(Stage.DRAW, clock())
     app.attempt(lambda: draw_panels(app, gui, desk, clock(), every_frame=launches is not None))
     times.lap(Stage.PANELS, clock())
-    app.window.swap()
+    if not app.window.minimized:
+        app.window.swap()
     times.lap(Stage.SWAP, clock())
     app.frame += 1
 
@@ -265,7 +266,7 @@ def settle(app: App, launches: int, seconds: float) -> None:
 
 def draw_water(app: App, gui: Gui | None) -> None:
     """Draw the water into its place in the window."""
-    if min(app.window.framebuffer_size) == 0:
+    if app.window.minimized:
         return
     app.window.bind()
     GL.glClearColor(*(gui.palette.background if gui is not None else (0.0, 0.0, 0.0, 1.0)))
@@ -298,7 +299,7 @@ def stop_if_not_finite(app: App) -> None:
 
 def draw_panels(app: App, gui: Gui | None, desk: Desk | None, now: float, *, every_frame: bool) -> None:
     """Build the panels if it is time, draw them, and take the screenshot that was asked for."""
-    if min(app.window.framebuffer_size) == 0:
+    if app.window.minimized:
         time.sleep(MINIMIZED_PAUSE)
         return
     if gui is not None and desk is not None:

@@ -150,6 +150,11 @@ class Window(abc.ABC):
         """The framebuffer object to draw into: bind it before drawing. 0 for a window's own."""
 
     @property
+    def minimized(self) -> bool:
+        """Whether the window is an icon, so that nobody sees what is drawn; its size may stay what it was."""
+        return min(self.framebuffer_size) == 0
+
+    @property
     @abc.abstractmethod
     def should_close(self) -> bool:
         """Whether the user, or `request_close`, asked for the end."""

@@ -121,6 +121,7 @@ class GlfwWindow(Window):
         self._drawing: Any = None
         self._vsync = vsync
         self._next_poll = 0.0
+        self._iconified = False
         self._placement: tuple[int, int, int, int] | None = None
         self._initialize(null_platform)
         self._context_before = glfw.get_current_context()
@@ -223,6 +224,10 @@ class GlfwWindow(Window):
             self._measure()
             events(Resized(width, height))
 
+        def iconified(_: Any, value: int) -> None:
+            self._iconified = bool(value)
+
+        glfw.set_window_iconify_callback(handle, iconified)
         glfw.set_cursor_pos_callback(handle, lambda _, x, y: events(PointerMoved(x, y)))
         glfw.set_mouse_button_callback(handle, button)
         glfw.set_key_callback(handle, key)
@@ -251,6 +256,10 @@ class GlfwWindow(Window):
     @property
     def framebuffer_size(self) -> tuple[int, int]:
         return self._target.size if self._target else self._framebuffer_size
+
+    @property
+    def minimized(self) -> bool:
+        return self._iconified or super().minimized
 
     @property
     def content_scale(self) -> float:
