@@ -20,6 +20,7 @@ from app.headless import plan_pushes, set_parameters
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
+from app.view.options import Quality
 from app.window import Event
 from replay.errors import RipplescopeError, UsageError
 from replay.text import printable
@@ -166,7 +167,7 @@ def run_frame(
     app.attempt(lambda: upload(app))
     times.lap(Stage.UPLOAD, clock())
     done = app.attempt(lambda: launch(app, clock() if launches is None else None, launches or 0)) or 0
-    cost = times.lap(Stage.LAUNCH, clock())
+    cost = launching = times.lap(Stage.LAUNCH, clock())
     app.attempt(lambda: transfer(app))
     cost += times.lap(Stage.TRANSFER, clock())
     settle(app, done, cost)
@@ -177,6 +178,8 @@ def run_frame(
     if not app.window.minimized:
         app.window.swap()
     times.lap(Stage.SWAP, clock())
+    if launches is None:
+        fit_quality(app, clock(), moving=done > 0, elsewhere=launching)
     app.frame += 1
 
 
@@ -283,6 +286,19 @@ def draw_water(app: App, gui: Gui | None) -> None:
     app.water.draw(texture, app.camera, water_viewport(app), marker, into)
     if not looking:
         stop_if_not_finite(app)
+
+
+def fit_quality(app: App, now: float, *, moving: bool, elsewhere: float) -> None:
+    """Let `auto` quality follow how long frames take; a change is told in the log."""
+    water = app.water
+    if water is None:
+        return
+    if Quality(water.options.quality) is not Quality.AUTO or app.window.minimized:
+        water.auto.rest()
+        return
+    _, _, width, height = water_viewport(app)
+    if water.auto.note(now, int(width * height), moving=moving, elsewhere=elsewhere):
+        app.log.add(f"The water is drawn in {water.auto.quality.value} quality: {water.auto.reason}")
 
 
 def stop_if_not_finite(app: App) -> None:

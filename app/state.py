@@ -284,7 +284,7 @@ class App:
                     self.log.add(message, Level.WARNING)
             scene.clock.free_run = self.free_run
             if water is not None and old_water is not None:
-                water.options = old_water.options
+                water.options, water.auto = old_water.options, old_water.auto
             self._close_scene()
             lab = Lab(scene)
             made.pop_all()

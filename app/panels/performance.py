@@ -12,6 +12,8 @@ from app.gui import Gui
 from app.panels.widgets import Kept, byte_text, caption, elided
 from app.simclock import Stage
 from app.state import App
+from app.view.options import Quality
+from app.view.water import WaterView
 
 _REFRESH = 0.25
 """Seconds between two readings, so that numbers can be read."""
@@ -115,8 +117,15 @@ class PerformancePanel:
                 facts.append(("Real time", asked))
         if app.transfer is not None:
             facts.insert(2, ("Transfer", f"{app.transfer.path}: {app.transfer.reason}"))
+        if app.water is not None:
+            facts.append(("Quality", _quality_text(app.water)))
         facts.append(("Memory", _memory_text()))
         self._facts = facts
+
+
+def _quality_text(water: WaterView) -> str:
+    automatic = water.options.quality == Quality.AUTO
+    return f"{water.quality.value}: {water.auto.reason if automatic else 'chosen by hand'}"
 
 
 def _memory_text() -> str:

@@ -13,6 +13,8 @@ from app.view import colormaps
 from app.view.options import Mode, Quality
 from app.view.water import WaterView
 
+_CHOSEN = "How much work goes into a picture. In software, auto takes the best that gives 30 frames/s"
+
 
 def next_mode(water: WaterView) -> None:
     """Show the other mode."""
@@ -54,14 +56,14 @@ class WaterPanel:
         tenths = round(options.exaggeration * 10)
         imgui.text_unformatted(str(self._factor.get(tenths, lambda: f"×{tenths / 10:.1f}")))
         _label(gui, "Quality")
-        shown = Quality(options.quality).value
-        if shown == "auto":
-            shown = f"auto ({app.water.quality.value})"
+        automatic = options.quality == Quality.AUTO
+        shown = f"auto ({app.water.quality.value})" if automatic else Quality(options.quality).value
         if imgui.begin_combo("##quality", shown):
             for quality in Quality:
                 if imgui.selectable(quality.value, quality == options.quality)[0]:
                     options.quality = quality
             imgui.end_combo()
+        tooltip(f"{app.water.quality.value}: {app.water.auto.reason}" if automatic else _CHOSEN)
         _, options.axes = imgui.checkbox("Axes and scale bar", options.axes)
         if options.mode == Mode.DATA:
             self._data(app, gui)

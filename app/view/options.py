@@ -1,4 +1,4 @@
-"""What a user may choose about the look of the water, and what `auto` quality means on which renderer."""
+"""What a user may choose about the look of the water, and what each quality stands for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ class Mode(str, enum.Enum):
 
 
 class Quality(str, enum.Enum):
-    """How much work goes into a picture; `auto` asks the renderer."""
+    """How much work goes into a picture; `auto` goes by the renderer and its speed (app/view/pace.py)."""
 
     AUTO = "auto"
     HIGH = "high"
     MEDIUM = "medium"
     LOW = "low"
+    DRAFT = "draft"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ LEVELS = {
     Quality.HIGH: Level(4, 1 << 26, 0.75, 4.0, 512, 4096, 1024, 512, True),
     Quality.MEDIUM: Level(1, 1 << 20, 0.75, 4.0, 256, 2048, 512, 256, True),
     Quality.LOW: Level(1, 360_000, 1.5, 4.0, 48, 512, 256, 128, False),
+    Quality.DRAFT: Level(1, 90_000, 1.5, 4.0, 32, 256, 128, 64, False),
 }
 
 
@@ -64,7 +66,7 @@ class WaterOptions:
 
     Attributes:
         mode: water or data.
-        quality: `auto` is high on a GPU and low on software OpenGL.
+        quality: `auto` is high on a GPU, and on software OpenGL what is fast enough.
         exaggeration: factor on the heights that are shown, slopes included.
         colour_map: a name in `app.view.colormaps.names()`; data mode.
         fixed_range: lowest and highest value of the colour map, m; None fits it symmetrically.
@@ -93,13 +95,6 @@ def picture_size(level: Level, width: int, height: int) -> tuple[int, int]:
     """Width and height that a place of the window is drawn with, in pixels, at most those of the place."""
     scale = min(1.0, (level.pixels / (width * height)) ** 0.5)
     return max(round(width * scale), 1), max(round(height * scale), 1)
-
-
-def chosen_quality(quality: Quality, software: bool) -> Quality:
-    """The level that a choice stands for on this renderer."""
-    if Quality(quality) is not Quality.AUTO:
-        return Quality(quality)
-    return Quality.LOW if software else Quality.HIGH
 
 
 def round_length(length: float) -> float:

@@ -30,10 +30,10 @@ from app.view.options import (
     Mode,
     Quality,
     WaterOptions,
-    chosen_quality,
     picture_size,
     round_length,
 )
+from app.view.pace import AutoQuality
 from app.view.prepare import Preparation, smooth
 from app.view.range_fit import RangeFit
 from app.view.shader import UNITS, ShaderLibrary
@@ -68,6 +68,7 @@ class WaterView:
         range: lowest and highest value of the colour map at the last data picture, m.
         contour_interval: m, at the last data picture.
         quality: the level of the last picture (never `auto`).
+        auto: what `auto` stands for now; whoever draws live tells it how long frames take.
         detail: sizes of the passes of the last picture.
         probe: called with a pass's name before it and with "" after the last, for who measures them.
 
@@ -82,7 +83,8 @@ class WaterView:
         self.contour_interval = 0.0
         self._software = is_software(GL.glGetString(GL.GL_RENDERER).decode())
         self._max_samples = int(GL.glGetIntegerv(GL.GL_MAX_SAMPLES))
-        self.quality = chosen_quality(Quality.AUTO, self._software)
+        self.auto = AutoQuality(self._software)
+        self.quality = self.auto.quality
         with ExitStack() as made:  # what was made before a part that cannot be is closed
             self._shaders = made.enter_context(closing(ShaderLibrary(resource("shaders"))))
             self._sheet = made.enter_context(closing(Sheet()))
@@ -149,7 +151,8 @@ class WaterView:
             return
         if self._shaders.poll():
             self._prepared, self._backdrop_of, self._sky_drawn = (), (), False
-        self.quality = chosen_quality(self.options.quality, self._software)
+        chosen = Quality(self.options.quality)
+        self.quality = self.auto.quality if chosen is Quality.AUTO else chosen
         level = LEVELS[self.quality]
         for capability in (GL.GL_BLEND, GL.GL_SCISSOR_TEST, GL.GL_CULL_FACE, GL.GL_DEPTH_TEST):
             GL.glDisable(capability)

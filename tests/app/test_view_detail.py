@@ -45,7 +45,7 @@ def test_a_close_look_shows_each_cell():
     assert detail.mesh == (512, 512) and detail.caustics == (1024, 1024)
 
 
-@pytest.mark.parametrize("quality", [Quality.LOW, Quality.MEDIUM, Quality.HIGH])
+@pytest.mark.parametrize("quality", list(LEVELS))
 @pytest.mark.parametrize("shape", [(3, 3), (1000, 3), (31, 700), (4096, 4096)])
 def test_all_sizes_keep_the_bounds_of_the_quality(quality: Quality, shape: tuple[int, int]):
     level, grid = LEVELS[quality], Grid(*shape)

@@ -9,7 +9,7 @@ import pytest
 
 from app.view.camera import OrbitCamera
 from app.view.grid import Grid
-from app.view.options import LEVELS, Mode, Quality, WaterOptions, chosen_quality, picture_size, round_length
+from app.view.options import LEVELS, Mode, Quality, WaterOptions, picture_size, round_length
 from app.view.picking import pick_cell, project_cell
 from app.window import Window
 
@@ -67,7 +67,7 @@ def middle_of(mask: np.ndarray) -> tuple[float, float]:
     return float(columns.mean()) + 0.5, float(rows.mean()) + 0.5
 
 
-@pytest.mark.parametrize("quality", [Quality.HIGH, Quality.MEDIUM, Quality.LOW])
+@pytest.mark.parametrize("quality", [Quality.HIGH, Quality.MEDIUM, Quality.LOW, Quality.DRAFT])
 @pytest.mark.parametrize("mode", list(Mode))
 def test_pictures_are_bright_and_varied(stage: Stage, mode: Mode, quality: Quality):
     stage.view.options = WaterOptions(mode=mode, quality=quality)
@@ -282,10 +282,13 @@ def test_a_view_that_cannot_be_made_leaves_nothing(gl: Window, monkeypatch: pyte
         water.WaterView(24, 16, 0.1)
 
 
-def test_auto_is_low_on_the_processor_and_high_on_a_gpu():
-    assert chosen_quality(Quality.AUTO, software=True) is Quality.LOW
-    assert chosen_quality(Quality.AUTO, software=False) is Quality.HIGH
-    assert chosen_quality("medium", software=True) is Quality.MEDIUM
+def test_a_choice_overrides_what_auto_takes(stage: Stage):
+    stage.picture(still(stage.grid))
+    assert stage.view.quality is stage.view.auto.quality
+    for quality in (Quality.HIGH, Quality.DRAFT, Quality.MEDIUM):
+        stage.view.options.quality = quality
+        stage.picture(still(stage.grid))
+        assert stage.view.quality is quality
 
 
 def test_a_picture_on_the_processor_has_bounded_pixels_in_the_shape_of_its_place():
