@@ -153,6 +153,8 @@ def _quit(app: App) -> None:
     if app.popup_open or app.message:
         app.message = ""
         app.close_popups_asked = True
+    elif app.widget_held:
+        app.let_go_asked = True
     else:
         app.quitting = True
 

@@ -94,7 +94,7 @@ BINDINGS = (
     Binding("O", _CONTROL, Action.OPEN, "Ctrl+O", "Open a capture", "Files and help"),
     Binding("F5", _NONE, Action.RELOAD, "F5", "Reload the capture", "Files and help"),
     Binding("F1", _NONE, Action.HELP, "F1", "All shortcuts", "Files and help"),
-    Binding("escape", _NONE, Action.QUIT, "Esc", "Close a popup, or quit", "Files and help"),
+    Binding("escape", _NONE, Action.QUIT, "Esc", "Close what is open, or quit", "Files and help"),
 )
 
 MOUSE_BINDINGS = (

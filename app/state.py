@@ -90,6 +90,8 @@ class App:
         closed_panels: titles of panels that are not shown.
         framed: the water's place in the window for which the view frames the grid, None once it was moved.
         touched: whether the water was pushed before, so that nobody needs to be told how.
+        popup_open: whether a form, a menu or a list is open over the panels.
+        widget_held: whether a button of the mouse or the keyboard is on a widget, such as a slider.
     """
 
     def __init__(self, window: Window, settings: Settings, *, device: str, config: Path | None) -> None:
@@ -119,9 +121,9 @@ class App:
         self.notice = self.shader_complaint = ""
         self.panels_shown = True
         self.closed_panels = settings.closed_panels()
-        self.help_asked = self.open_asked = self.close_popups_asked = False
+        self.help_asked = self.open_asked = self.close_popups_asked = self.let_go_asked = False
         self.layout_reset_asked = self.screenshot_asked = False
-        self.popup_open = self.touched = False
+        self.popup_open = self.widget_held = self.touched = False
         self.framed: Rect | None = None
         self.quitting = False
         self.vsync = True

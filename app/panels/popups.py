@@ -54,31 +54,47 @@ class Popups:
         elif app.help_asked:
             imgui.open_popup(_HELP)
         app.open_asked = app.help_asked = app.go_to_asked = False
-        close, app.close_popups_asked = app.close_popups_asked, False
-        shown = [
-            self._modal(gui, _ERROR, lambda: self._error(app, gui), close and not app.message),
-            self._modal(gui, _OPEN, lambda: self._open(app, gui), close),
-            self._modal(gui, _HELP, lambda: self._help(gui), close),
-            self._modal(gui, _TRUST, lambda: self._trust(app, gui), False),
-            self._modal(gui, _GO_TO, lambda: self._go_to(app, gui), close),
-        ]
-        app.popup_open = any(shown)
+        self._escape(app)
+        self._modal(gui, _ERROR, lambda: self._error(app, gui))
+        self._modal(gui, _OPEN, lambda: self._open(app, gui))
+        self._modal(gui, _HELP, lambda: self._help(gui))
+        self._modal(gui, _TRUST, lambda: self._trust(app, gui))
+        self._modal(gui, _GO_TO, lambda: self._go_to(app, gui))
+        app.popup_open = imgui.is_popup_open("", imgui.PopupFlags_.any_popup)
+        app.widget_held = imgui.is_any_item_active()
 
     @staticmethod
-    def _modal(gui: Gui, title: str, inside, close: bool) -> bool:
+    def _escape(app: App) -> None:
+        """Close what lies on top, be it a form, a menu or a list, or let go of the widget that is held."""
+        close, app.close_popups_asked = app.close_popups_asked, False
+        let_go, app.let_go_asked = app.let_go_asked, False
+        if let_go:
+            imgui.internal.clear_active_id()
+        if not close:
+            return
+        if app.question is not None and imgui.is_popup_open(_TRUST):
+            if app.question.trying:
+                app.forget_question()
+            else:
+                app.attempt(lambda: app.answer(Answer.NO))
+        stack = imgui.get_current_context().open_popup_stack
+        level = len(stack) - 1
+        # A menu goes with the one that it belongs to, over which the pointer would open it again.
+        while level > 0 and not any(_is_modal(stack[index]) for index in (level, level - 1)):
+            level -= 1
+        if level >= 0:
+            imgui.internal.close_popup_to_level(level, True)
+
+    @staticmethod
+    def _modal(gui: Gui, title: str, inside) -> None:
         viewport = imgui.get_main_viewport()
         imgui.set_next_window_pos(viewport.get_center(), imgui.Cond_.always, (0.5, 0.5))
         imgui.push_style_var(imgui.StyleVar_.window_padding, (18 * gui.scale, 16 * gui.scale))
         opened, _ = imgui.begin_popup_modal(title, None, _FIXED | imgui.WindowFlags_.no_title_bar)
         imgui.pop_style_var()
-        if not opened:
-            return False
-        if close:
-            imgui.close_current_popup()
-        else:
+        if opened:
             inside()
-        imgui.end_popup()
-        return not close
+            imgui.end_popup()
 
     @staticmethod
     def _error(app: App, gui: Gui) -> None:
@@ -241,6 +257,10 @@ class Popups:
         if imgui.button(button):
             app.later(work)
         imgui.end()
+
+
+def _is_modal(popup: imgui.internal.PopupData) -> bool:
+    return popup.window is not None and bool(popup.window.flags & imgui.WindowFlags_.modal)
 
 
 def _not_finite(lab: Lab) -> tuple[str, int | None]:
