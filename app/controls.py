@@ -49,10 +49,14 @@ def handle_events(app: App, events: Iterable[Event], *, typing: bool) -> None:
                 _press_key(app, event, typing)
         elif isinstance(event, PointerMoved):
             hand = Hand(app)
+            app.canvas.trail.move((event.x, event.y))
             if hand.pressed:
                 hand.move(cell_under(app, (event.x, event.y)))
         elif isinstance(event, PointerButton):
-            if event.button is Button.LEFT and not event.pressed:
+            if event.button is Button.LEFT and event.pressed:
+                app.canvas.trail.press((event.x, event.y))
+            elif event.button is Button.LEFT:
+                app.canvas.trail.release()
                 Hand(app).release()
         elif isinstance(event, FilesDropped):
             for path in event.paths[:1]:
@@ -65,10 +69,15 @@ def handle_canvas(app: App) -> None:
     """Do what the gestures on the water ask for, as the panels noted them."""
     canvas, camera, hand = app.canvas, app.camera, Hand(app)
     clicks, canvas.clicks = canvas.clicks, []
-    for where in clicks:
-        hand.press(cell_under(app, where))
-        hand.move(cell_under(app, canvas.pointer))
-        if not canvas.down[0]:
+    for click in clicks:
+        if click is None:
+            canvas.trail.drop()
+            continue
+        (start, *way), ended = canvas.trail.take(click)
+        hand.press(cell_under(app, start))
+        for where in way:
+            hand.move(cell_under(app, where))
+        if ended or not canvas.down[0]:
             hand.release()
     if hand.pressed and not canvas.down[0]:
         hand.release()

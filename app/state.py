@@ -24,7 +24,7 @@ from app.scene import Scene
 from app.session import LiveSession
 from app.settings import OPTIONAL_PANELS, Settings, save_settings
 from app.simclock import FrameTimes
-from app.touch import PushPath
+from app.touch import PressTrail, PushPath
 from app.view.camera import OrbitCamera
 from app.window import Window
 from replay.errors import RipplescopeError, TrustError
@@ -47,7 +47,8 @@ class Canvas:
         hovered: whether the pointer is over the water and not over a panel.
         pointer: where the pointer is, in window units.
         down: which buttons went down on the water and are still down: left, right, middle.
-        clicks: where the left button went down on the water since the loop looked last.
+        clicks: where the left button went down since the loop looked last; None for elsewhere than on water.
+        trail: where the pointer went since presses that are not among the clicks yet.
         moved: how far the pointer went while a button was down, since the loop looked last.
         wheel: notches turned over the water since the loop looked last.
         shift: whether Shift is held.
@@ -57,7 +58,8 @@ class Canvas:
     hovered: bool = False
     pointer: tuple[float, float] = (-1.0, -1.0)
     down: list[bool] = field(default_factory=lambda: [False, False, False])
-    clicks: list[tuple[float, float]] = field(default_factory=list)
+    clicks: list[tuple[float, float] | None] = field(default_factory=list)
+    trail: PressTrail = field(default_factory=PressTrail)
     moved: tuple[float, float] = (0.0, 0.0)
     wheel: float = 0.0
     shift: bool = False

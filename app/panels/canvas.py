@@ -75,6 +75,8 @@ def _note(app: App) -> None:
             canvas.down[button] = True
             if button == 0:
                 canvas.clicks.append(canvas.pointer)
+        elif button == 0 and imgui.is_mouse_clicked(button):
+            canvas.clicks.append(None)
         elif canvas.down[button] and not imgui.is_mouse_down(button):
             canvas.down[button] = False
     if canvas.down[1] or canvas.down[2]:

@@ -72,6 +72,28 @@ def test_a_drag_between_two_frames_pushes_all_along_its_way(rig):
     assert pushed[-1] is None
 
 
+def test_a_stroke_between_two_polls_is_pushed_with_its_corner(rig):
+    """A fast hand, or few frames a second: press, moves and release come at once."""
+    cells = [(4.0, 4.0), (20.0, 4.0), (20.0, 12.0)]
+    start, *way = [place_of(rig, cell) for cell in cells]
+    pushed = []
+    push = rig.app.scene.push
+    rig.app.scene.push = lambda segment: (pushed.append(segment), push(segment))
+    rig.frame(PointerMoved(*start), launches=1)
+    rig.frame(PointerMoved(*start), launches=1)
+    rig.frame(
+        PointerButton(Button.LEFT, True, Modifiers.NONE, *start),
+        *(PointerMoved(*place) for place in way),
+        PointerButton(Button.LEFT, False, Modifiers.NONE, *way[-1]),
+        launches=1,
+    )
+    rig.frames(6, launches=1)
+    segments = [segment for segment in pushed if segment is not None]
+    assert [end for _, end in segments] == [pytest.approx(cell, abs=0.2) for cell in cells[1:]]
+    assert segments[0][0] == pytest.approx(cells[0], abs=0.2) and segments[1][0] == segments[0][1]
+    assert pushed[-1] is None and not rig.app.push.pressed
+
+
 def test_a_press_on_a_panel_never_reaches_the_water(rig):
     x, y, _, _ = rig.app.canvas.rect
     on_panel = (x / 2, y + 200.0)
