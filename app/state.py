@@ -6,6 +6,7 @@ and knows no ImGui.
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Rect = tuple[float, float, float, float]
+_SAME_FAILURE = 1.0
+"""Seconds within which the same error again is the same failure."""
 
 
 @dataclass
@@ -90,10 +93,10 @@ class App:
         notice: a short text in the status bar.
         focused: the parameter whose widget is to be shown next, empty for none.
         closed_panels: titles of panels that are not shown.
-        framed: the water's place in the window for which the view frames the grid, None once it was moved.
-        touched: whether the water was pushed before, so that nobody needs to be told how.
         popup_open: whether a form, a menu or a list is open over the panels.
         widget_held: whether a button of the mouse or the keyboard is on a widget, such as a slider.
+        framed: the water's place in the window for which the view frames the grid, None once it was moved.
+        touched: whether the water was pushed before, so that nobody needs to be told how.
     """
 
     def __init__(self, window: Window, settings: Settings, *, device: str, config: Path | None) -> None:
@@ -131,6 +134,7 @@ class App:
         self.vsync = True
         self.free_run = False
         self.frame = 0
+        self._failed_at = 0.0
         self.resets_seen = 0
         self.recapture: Recapture | None = None
         self._furnish: Callable[[], None] | None = None
@@ -153,14 +157,18 @@ class App:
     # Errors and messages
 
     def fail(self, error: Exception) -> None:
-        """Log an error and show it; a programming error keeps its place in the log."""
+        """Log an error and show it; a programming error keeps its place in the log.
+
+        What fails with every frame is shown once.
+        """
         if isinstance(error, RipplescopeError):
             text = str(error)
         else:
             frame = traceback.extract_tb(error.__traceback__)[-1:]
             place = f" ({Path(frame[0].filename).name}:{frame[0].lineno})" if frame else ""
             text = f"Something went wrong inside Ripplescope: {type(error).__name__}: {error}{place}"
-        if self.log.add(text, Level.ERROR).count == 1:
+        last, self._failed_at = self._failed_at, time.monotonic()
+        if self.log.add(text, Level.ERROR).count == 1 or self._failed_at > last + _SAME_FAILURE:
             self.message = text
 
     def tell(self, text: str, level: Level = Level.INFO) -> None:

@@ -147,7 +147,7 @@ def test_the_grid_stays_framed_until_the_user_moves_the_camera(rig):
 
     app = rig.app
     distance = app.camera.distance
-    app.closed_panels |= {"Graph", "Inspector"}
+    app.closed_panels |= {"Graph", "Events", "Inspector"}
     rig.frames(3)
     assert app.camera.distance != distance and app.framed == app.canvas.rect
     over_water = place_of(rig, (12.0, 8.0))
@@ -253,6 +253,18 @@ def test_an_error_is_a_popup_and_a_line_in_the_log_and_the_old_capture_stays(rig
     rig.frames(2)
     assert rig.app.message == "" and not rig.app.popup_open
     assert rig.app.scene is scene and not rig.app.quitting
+
+
+def test_the_same_error_is_shown_again_unless_it_comes_with_every_frame(small_rig, tmp_path, monkeypatch):
+    app, now = small_rig.app, [100.0]
+    monkeypatch.setattr("app.state.time.monotonic", lambda: now[0])
+    shown = []
+    for seconds in (10.0, 0.01, 0.01, 5.0):
+        now[0] += seconds
+        app.attempt(lambda: app.open(tmp_path))
+        shown.append(app.message != "")
+        app.message = ""
+    assert shown == [True, False, False, True]
 
 
 def test_a_panel_that_fails_leaves_the_others_alone(rig):
