@@ -6,6 +6,8 @@ fails is told in the log and leaves the others alone.
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.canvas import CanvasItem
@@ -14,6 +16,7 @@ from app.panels.explained import ExplainedPanel
 from app.panels.gallery import GalleryPanel
 from app.panels.graph import GraphPanel
 from app.panels.inspector import InspectorPanel
+from app.panels.layout import default_layout
 from app.panels.log import LogPanel
 from app.panels.menu import MenuBar
 from app.panels.parameters import ParametersPanel
@@ -29,7 +32,7 @@ from app.panels.widgets import Panel
 from app.state import App, Rect
 
 internal = imgui.internal
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 """A remembered layout of another version gives way to the default one."""
 _FLOATING = {"Capture, explained": (940.0, 730.0)}
 """Panels that lie over the others until the user docks them, with their size at first."""
@@ -75,6 +78,14 @@ class Desk:
         self._status = StatusBar()
         self._popups = Popups()
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """All that draws something, by name; for who measures them."""
+        fixed = {
+            "menu": self._menu, "status bar": self._status, "canvas": self._canvas, "popups": self._popups
+        }  # fmt: skip
+        return fixed | {panel.name: panel for panel in self.panels}
+
     def draw(self) -> None:
         """Build everything for this frame."""
         app, gui = self._app, self._gui
@@ -89,7 +100,7 @@ class Desk:
         elif app.layout_reset_asked:
             app.layout_reset_asked = False
             self._default_layout(dock)
-            self._front = ["Events", "Parameters"]
+            self._front = ["Performance", "Parameters"]
         flags = imgui.DockNodeFlags_.passthru_central_node
         if not shown:
             flags |= imgui.DockNodeFlags_.keep_alive_only
@@ -101,9 +112,8 @@ class Desk:
             self._central_graph(rect)
         if central is not self._was_central and shown:
             self._was_central = central
-            self._front = [
-                "Events"
-            ]  # a panel that comes back would bring another one of its tabs to the front
+            # A panel that comes back would bring another one of its tabs to the front.
+            self._front = ["Performance"]
         if shown:
             if app.focused:
                 app.closed_panels.discard("Parameters")
@@ -164,28 +174,26 @@ class Desk:
 
     def _default_layout(self, dock: int) -> None:
         viewport = imgui.get_main_viewport()
-        width, height = viewport.work_size.x, viewport.work_size.y
+        width, height = max(viewport.work_size.x, 1.0), max(viewport.work_size.y, 1.0)
         internal.dock_builder_remove_node(dock)
         internal.dock_builder_add_node(dock, internal.DockNodeFlagsPrivate_.dock_space)
         internal.dock_builder_set_node_pos(dock, viewport.work_pos)
         internal.dock_builder_set_node_size(dock, viewport.work_size)
-        scale = self._gui.scale
-
-        def share(units: float, whole: float, most: float) -> float:
-            return min(units * scale / max(whole, 1.0), most)
+        layout = default_layout(width, height, self._gui.scale)
 
         def split(node: int, side: imgui.Dir, ratio: float) -> tuple[int, int]:
             result = internal.dock_builder_split_node(node, side, ratio)
             return result.id_at_dir, result.id_at_opposite_dir
 
-        left, rest = split(dock, imgui.Dir.left, share(296, width, 0.3))
-        right, rest = split(rest, imgui.Dir.right, share(396, width - 296 * scale, 0.42))
-        bottom, _ = split(rest, imgui.Dir.down, share(216, height, 0.32))
-        inspector, graph = split(right, imgui.Dir.down, 0.43)
+        left, rest = split(dock, imgui.Dir.left, layout.left / width)
+        right, rest = split(rest, imgui.Dir.right, layout.right / (width - layout.left))
+        bottom, _ = split(rest, imgui.Dir.down, layout.bottom / height)
+        graph, right = split(right, imgui.Dir.up, layout.graph)
+        events, inspector = split(right, imgui.Dir.up, layout.events / (1.0 - layout.graph))
         places = {
-            "Parameters": left, "Water": left, "Graph": graph, "Inspector": inspector,
-            "Events": bottom, "Performance": bottom, "Problems": bottom, "Session": bottom,
-            "Log": bottom, "Sources": left, "Gallery": left, "Probes": bottom,
+            "Parameters": left, "Water": left, "Graph": graph, "Events": events, "Inspector": inspector,
+            "Performance": bottom, "Problems": bottom, "Session": bottom, "Log": bottom,
+            "Sources": left, "Gallery": left, "Probes": bottom,
         }  # fmt: skip
         for name, node in places.items():
             if name in self._titles:

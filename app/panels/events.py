@@ -66,9 +66,10 @@ class EventsPanel:
         if not imgui.begin_table("events", 6 if measured else 3, _TABLE):
             return
         scale = gui.scale
-        imgui.table_setup_column("#", _FIXED, 52 * scale)
+        narrow = imgui.get_content_region_avail().x < 260 * scale
+        imgui.table_setup_column("#", _FIXED, (38 if narrow else 52) * scale)
         imgui.table_setup_column("Operation", _STRETCH, 1.0)
-        imgui.table_setup_column("Size", _FIXED, 74 * scale)
+        imgui.table_setup_column("Size", _FIXED, (36 if narrow else 74) * scale)
         if measured:
             imgui.table_setup_column("Time", _FIXED, 66 * scale)
             imgui.table_setup_column("Share", _FIXED, 70 * scale)
@@ -95,7 +96,9 @@ class EventsPanel:
         scale = gui.scale
         gap = 6 * scale
         label = f"{fa.ICON_FA_STOPWATCH}  Measure"
-        wide = imgui.calc_text_size(label).x + 16 * scale
+        if imgui.get_content_region_avail().x < 260 * scale:
+            label = f"{fa.ICON_FA_STOPWATCH}##measure"
+        wide = imgui.calc_text_size(label, True).x + 16 * scale
         eye = imgui.get_frame_height() + 8 * scale
         job = lab.job
         if job is not None:

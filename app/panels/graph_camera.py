@@ -11,7 +11,7 @@ MARGIN = 12.0
 READABLE = 0.94
 """At this zoom the titles of a picture are 12 pixels high; smaller text is never drawn smaller than that."""
 _ZOOM = (0.01, 3.0)
-_NEARLY = 0.86  # a little smaller is well if then all can be seen
+_NEARLY = 0.74  # a smaller one is well if then all can be seen
 _SLIDE = 0.25  # share of the way that is left after each frame of a slide
 
 Point = tuple[float, float]

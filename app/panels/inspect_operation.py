@@ -47,7 +47,9 @@ class OperationTab:
         """Build the tab."""
         event = lab.selection.event
         if event is None or event >= len(lab.capture.operations):
+            imgui.push_text_wrap_pos(0.0)
             caption(gui, "Select an operation in the graph or in the event list.")
+            imgui.pop_text_wrap_pos()
             self._edits.draw(app, gui, lab)
             return
         key = (lab, event, lab.revision, lab.edits.capture)
@@ -131,7 +133,7 @@ class OperationTab:
                 name = names[int(of[event])]
                 lab.selection.select_kernel(name, lab.events_named(name))
         kind = "launch" if operation.kind is OpKind.KERNEL_LAUNCH else "operation"
-        caption(gui, f"event {event} of {len(lab.capture.operations)}, {kind}")
+        caption(gui, f"event {event} of 0 to {len(lab.capture.operations) - 1}, {kind}")
 
     # Arguments
 
@@ -148,7 +150,7 @@ class OperationTab:
             imgui.table_next_row()
             imgui.table_next_column()
             imgui.align_text_to_frame_padding()
-            name = argument.name or f"#{argument.index}"
+            name = argument.name or f"argument {argument.index + 1}"
             imgui.text_unformatted(elided(name, 88 * scale))
             if imgui.is_item_hovered():
                 imgui.set_tooltip(name)

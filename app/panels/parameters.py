@@ -83,7 +83,9 @@ class ParametersPanel:
             imgui.set_clipboard_text(editor.command_line(str(app.scene.capture.path)))  # type: ignore[union-attr]
             app.tell("copied the command line to the clipboard")
         label = f"{fa.ICON_FA_ERASER}  Reset all"
-        right_align(imgui.calc_text_size(label).x + 16 * gui.scale)
+        if imgui.get_content_region_avail().x < 212 * gui.scale:
+            label = f"{fa.ICON_FA_ERASER}##reset all"
+        right_align(imgui.calc_text_size(label, True).x + 16 * gui.scale)
         if imgui.button(label):
             editor.reset()
         tooltip("Give every parameter its default")

@@ -107,8 +107,7 @@ def test_typing_a_value_sets_it_and_the_limit_holds(rig):
 def test_the_layout_can_be_reset_and_panels_closed(rig):
     app = rig.app
     rect = app.canvas.rect
-    app.closed_panels.add("Graph")
-    app.closed_panels.add("Inspector")
+    app.closed_panels |= {"Graph", "Events", "Inspector"}
     rig.frames(3)
     assert app.canvas.rect[2] > rect[2]  # the water takes their place
     app.reset_layout()

@@ -1,0 +1,78 @@
+"""The default places of the panels: what a window of a size gives to the water and to each panel."""
+
+from __future__ import annotations
+
+import pytest
+from app_rig import running_app
+
+from app.panels.layout import default_layout
+from replay.players.fake import FakePlayer
+
+
+@pytest.mark.parametrize(("size", "least"), [((1280, 755), 0.45), ((800, 555), 0.46), ((1920, 1035), 0.55)])
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_the_water_has_most_of_the_window(size: tuple[int, int], least: float, scale: float):
+    width, height = (side * scale for side in size)
+    layout = default_layout(width, height, scale)
+    assert (width - layout.left - layout.right) / width >= least
+    assert 0.19 * height <= layout.bottom <= 0.3 * height
+
+
+def test_at_the_usual_size_all_columns_have_their_usual_widths():
+    layout = default_layout(1280, 755, 1.0)
+    assert (layout.left, layout.right) == (296, 396)
+    assert layout.bottom == pytest.approx(215, abs=1)
+    assert layout.graph == pytest.approx(0.48, abs=0.01)
+    assert layout.events == pytest.approx(0.20, abs=0.01)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (64, 64), (640, 400), (800, 555), (1280, 755), (5120, 2800)])
+def test_every_panel_has_room_and_shares_add_up(size: tuple[int, int]):
+    layout = default_layout(*size, 1.0)
+    assert layout.graph + layout.events + layout.inspector == pytest.approx(1)
+    assert min(layout.graph, layout.events, layout.inspector) >= 0.15
+    assert 0 < layout.left + layout.right < 0.65 * size[0] and 0 < layout.bottom < 0.3 * size[1]
+
+
+def test_columns_grow_with_the_scale_of_the_user_interface():
+    once, twice = default_layout(1280, 755, 1.0), default_layout(2560, 1510, 2.0)
+    assert (twice.left, twice.right, twice.bottom) == pytest.approx(
+        (2 * once.left, 2 * once.right, 2 * once.bottom)
+    )
+
+
+def places(rig) -> dict[str, tuple[float, float, float, float, bool]]:
+    """Left, top, right, bottom of the panels' windows, and whether each is in front of its tabs."""
+    from app.gl_platform import imgui
+
+    found = {}
+    for panel in rig.desk.panels:
+        window = imgui.internal.find_window_by_name(rig.desk._titles[panel.name])
+        if window is not None:
+            at, size = window.pos, window.size
+            found[panel.name] = (at.x, at.y, at.x + size.x, at.y + size.y, not window.hidden)
+    return found
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600), (1920, 1080)])
+def test_graph_events_and_inspector_stand_right_of_the_water_and_performance_below(frame_capture, size):
+    with running_app(FakePlayer(frame_capture), size=size) as rig:
+        rig.frames(8)
+        at, water = places(rig), rig.app.canvas.rect
+        fronts = {name for name, place in at.items() if place[4]}
+        assert fronts == {"Parameters", "Graph", "Events", "Inspector", "Performance"}
+        right, bottom = water[0] + water[2], water[1] + water[3]
+        assert at["Parameters"][2] <= water[0] + 4
+        assert at["Graph"][0] >= right and at["Graph"][2] == size[0]
+        assert at["Graph"][3] <= at["Events"][1] and at["Events"][3] <= at["Inspector"][1]
+        assert at["Performance"][1] >= bottom and at["Performance"][2] <= right + 4
+
+
+def test_the_graph_of_the_demo_is_seen_whole_when_it_opens(frame_capture):
+    with running_app(FakePlayer(frame_capture), size=(1280, 800)) as rig:
+        rig.frames(8)
+        graph = rig.desk._graph
+        right, bottom = graph.camera.to_window((graph.picture.width, graph.picture.height))
+        left, top = graph.camera.to_window((0.0, 0.0))
+        assert left >= 0 and top >= 0
+        assert right <= graph._fitted[0] and bottom <= graph._fitted[1]
