@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from app.child import ROOT
-from replay.errors import CaptureFileError, RecordingError
+from replay.errors import CaptureFileError, RecordingError, ReplayError, TrustError
 from replay.manifest import manifest_path, next_manifest_path
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def _discard(path: Path) -> None:
 
 
 def demo_capture(settings: FrameSettings, device: str) -> Path:
-    """Return the capture of these settings, recorded now if it is not kept or does not open.
+    """Return the capture of these settings, recorded now if it is not kept, does not open, or may not run.
+
+    What lies in the cache may have been put there by anyone: only a record says that it was recorded here.
 
     Args:
         settings: the frame.
@@ -87,6 +89,7 @@ def demo_capture(settings: FrameSettings, device: str) -> Path:
         DeviceError: no such device.
         RecordingError: it could not be recorded or kept.
     """
+    from app.trust import is_trusted, remember_recorded
     from replay.graph.open import open_capture
 
     if device != "cpu":  # which GPU is `auto`, and is there one? Only Warp knows
@@ -96,13 +99,13 @@ def demo_capture(settings: FrameSettings, device: str) -> Path:
     path = capture_path(settings, device)
     was_there = os.path.lexists(path)
     try:
-        if not open_capture(path).blocking_faults:
+        kept = open_capture(path)
+        if not kept.blocking_faults and is_trusted(kept):
             return path
-    except CaptureFileError:
+    except (CaptureFileError, ReplayError, TrustError):
         pass
     if was_there:
-        _discard(path)  # damaged, so a recording would not take it for a capture of ours
-    from app.trust import remember_recorded
+        _discard(path)  # damaged or put there, so a recording would not take it for a capture of ours
     from capture.frame import record_frame
 
     print(

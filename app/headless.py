@@ -19,7 +19,7 @@ import numpy as np
 
 from app.outputs import check_output_path
 from replay.errors import DisplayError, ParameterError, ReplayError, RipplescopeError, UsageError
-from replay.text import printable
+from replay.text import counted, printable
 
 if TYPE_CHECKING:
     from app.basin.scenes import BasinScene
@@ -118,7 +118,7 @@ def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None
             cell = pushes.get(frame)
             scene.push(None if cell is None else ((-1000.0, -1000.0), cell))
             scene.player.launch()
-        print(f"replayed  {args.frames} frames of {printable(scene.name)} on {scene.player.device}")
+        tell_replayed(scene, args.frames)
         if scene.heights is None or scene.grid is None or args.screenshot is None:
             return 0
         walls = scene.player.get("walls") if "walls" in scene.player.parameters else None
@@ -210,4 +210,15 @@ def save_picture(path: Path, pixels: np.ndarray) -> None:
         Image.fromarray(pixels).save(path)
     except OSError as error:
         raise RipplescopeError(f"{path} cannot be written: {error.strerror or error}") from None
-    print(f"picture   {printable(str(path))} ({pixels.shape[1]}x{pixels.shape[0]})")
+    tell_saved(path, (pixels.shape[1], pixels.shape[0]))
+
+
+def tell_replayed(scene: Scene, frames: int) -> None:
+    """Print how many frames of what were replayed, and where."""
+    assert scene.player is not None
+    print(f"replayed  {counted(frames, 'frame')} of {printable(scene.name)} on {scene.player.device}")
+
+
+def tell_saved(path: Path, size: tuple[int, int]) -> None:
+    """Print which picture was written, with its width and height in pixels."""
+    print(f"picture   {printable(str(path))} ({size[0]}x{size[1]})")

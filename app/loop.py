@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from app.applog import Level, LogHandler
 from app.controls import handle_canvas, handle_events, mark_pointer, water_viewport
 from app.gl_platform import GL
-from app.headless import plan_pushes, set_parameters
+from app.headless import plan_pushes, set_parameters, tell_replayed, tell_saved
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
@@ -411,6 +411,8 @@ def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan, 
         app.push.release()
     if app.message:
         raise RipplescopeError(app.message)
+    tell_replayed(app.scene, plan.frames)
     if plan.screenshot is not None:
         save_screenshot(app, plan.screenshot)
+        tell_saved(plan.screenshot, app.window.framebuffer_size)
     return 0

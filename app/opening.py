@@ -120,7 +120,7 @@ def open_path(app: App, path: Path, *, keep_view: bool) -> None:
         _look_at(app, capture, "it is not trusted yet")
         app.question = TrustQuestion.of(capture, keep_view=keep_view)
         if app.trust:
-            app.answer(Answer.ONCE)
+            app.answer(Answer.ALWAYS)
         return
     require_trust(capture, app.trust, app.device)
     load(app, capture, keep_view=keep_view)

@@ -15,11 +15,12 @@ from pathlib import Path
 from app.trial import Trial, TrialLimits, TrialResult
 from replay.errors import RipplescopeError, TrustError
 from replay.graph.model import Capture
-from replay.text import printable
+from replay.text import counted, printable
 from replay.trust import Event, TrustEntry, TrustRecord, capture_digest, replay_warnings
 
 FOLDER_VARIABLE = "RIPPLESCOPE_DATA_DIR"
 _SHOWN_WARNINGS = 5
+_recorded_now: set[str] = set()  # digests; what this process recorded runs even if nothing can be remembered
 
 Ask = Callable[[str], bool]
 
@@ -45,7 +46,8 @@ def is_trusted(capture: Capture) -> bool:
         ReplayError: a module file is missing.
         TrustError: the record cannot be read.
     """
-    return trust_record().is_trusted(capture_digest(capture))
+    digest = capture_digest(capture)
+    return digest in _recorded_now or trust_record().is_trusted(digest)
 
 
 def remember_recorded(path: Path) -> None:
@@ -57,7 +59,9 @@ def remember_recorded(path: Path) -> None:
 
     try:
         capture = open_capture(path)
-        _remember(capture, capture_digest(capture), Event.RECORDED)
+        digest = capture_digest(capture)
+        _recorded_now.add(digest)
+        _remember(capture, digest, Event.RECORDED)
     except RipplescopeError as error:
         print(
             f"ripplescope: note: {error}; a replay of {printable(str(path))} will ask first", file=sys.stderr
@@ -79,8 +83,8 @@ def question(capture: Capture) -> str:
     modules = len({module.file for module in capture.modules})
     lines = [
         f"{capture.path} was not recorded by this installation.",
-        f"Replaying it runs native code ({modules} files in {capture.modules_folder.name}) with your rights. "
-        "It is tried in a child process first, which catches accidents, not malice.",
+        f"Replaying it runs native code ({counted(modules, 'file')} in {capture.modules_folder.name}) "
+        "with your rights. It is tried in a child process first, which catches accidents, not malice.",
     ]
     warnings = replay_warnings(capture)
     lines += [f"Warning: {fault}" for fault in warnings[:_SHOWN_WARNINGS]]
@@ -176,5 +180,5 @@ def _is_terminal() -> bool:
 
 def _ask_on_terminal(text: str) -> bool:
     print(text, file=sys.stderr)
-    print("Replay it? [y/N] ", end="", file=sys.stderr, flush=True)
+    print("Replay it, now and from now on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

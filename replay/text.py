@@ -1,6 +1,7 @@
 """Text from outside made safe to show: names and paths in files must not steer a terminal.
 
-Only how text is shown is decided here. What a name means, and whether it is allowed, is not.
+Only how text is shown is decided here, counts with their words too. What a name means, and whether it is
+allowed, is not.
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _spelled(ord(char)) for char in text)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something: `1 file`, `1,024 files`, `2 branches`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else noun + ("es" if noun.endswith(("ch", "s")) else "s")
+    return f"{number:,} {plural}"
 
 
 def _spelled(code: int) -> str:

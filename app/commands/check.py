@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
+    from app.commands.view import TRUST_HELP
+
     parser.add_argument("path", nargs="?", help="a .wrp capture; without one, a wave frame is recorded")
     parser.add_argument("--frames", type=whole, default=100, help="how many frames to run (default: 100)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
-    parser.add_argument(
-        "--trust", action="store_true", help="replay a capture not recorded here without asking"
-    )
+    parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -45,7 +45,7 @@ def rate(text: str) -> float:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from app.commands.view import window_size
+    from app.commands.view import TRUST_HELP, window_size
 
     parser.add_argument("session", metavar="SESSION", type=Path, help="a file made by --record-session")
     target = parser.add_mutually_exclusive_group(required=True)
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--graph", metavar="PATH", type=Path, help="the capture, in place of the recorded one"
     )
-    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+    parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
 
 
 def run(args: argparse.Namespace) -> int:

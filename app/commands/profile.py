@@ -23,7 +23,7 @@ _ROWS = 200  # folded rows that are printed; --json has all events
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from app.commands.view import assignment
+    from app.commands.view import TRUST_HELP, assignment
 
     parser.add_argument("path", metavar="PATH", type=Path, help="a .wrp file, with or without the extension")
     parser.add_argument(
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
     parser.add_argument("--json", action="store_true", help="print all events as JSON")
-    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+    parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from app.commands.view import count, window_size
+    from app.commands.view import TRUST_HELP, count, window_size
 
     parser.add_argument("session", metavar="SESSION", type=Path, help="a file made by --record-session")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: as recorded)")
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--size", metavar="WxH", type=window_size, default=(800, 600), help="size of the picture"
     )
     parser.add_argument("--digest-only", action="store_true", help="print the digest and nothing else")
-    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+    parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
 
 
 def run(args: argparse.Namespace) -> int:

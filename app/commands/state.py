@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from app.commands.view import assignment
+    from app.commands.view import TRUST_HELP, assignment
 
     parser.add_argument("path", metavar="PATH", type=Path, help="a .wrp file, with or without the extension")
     parser.add_argument(
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
-    parser.add_argument("--trust", action="store_true", help="replay a capture that was not recorded here")
+    parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -81,8 +81,8 @@ def run(args: argparse.Namespace) -> int:
         regions = [retyped(regions[0], args.type)]
     if args.after != -1 and not 0 <= args.after < len(capture.operations):
         raise UsageError(
-            f"--after {args.after}: {capture.path.name} has {len(capture.operations)} events",
-            remedy="choose a number from 0, or -1 for the start of the frame",
+            f"--after {args.after}: {capture.path.name} has {_events(len(capture.operations))}",
+            remedy="choose one of them, or -1 for the start of the frame",
         )
     require_trust(capture, args.trust, args.device)
     with open_player(capture, args.device) as player:
@@ -173,6 +173,10 @@ def _title(capture: Capture, state: EventState, frames: int) -> str:
         listed = printable(", ".join(f"{source} to {target}" for source, target in capture.manifest.carry))
         title += f"\nnote: this is before the carry pairs, {listed}, which follow the last event"
     return title
+
+
+def _events(count: int) -> str:
+    return f"the events 0 to {count - 1}" if count > 1 else "the event 0 alone" if count else "no event"
 
 
 def _check_output(path: Path, region: str | None) -> None:

@@ -17,6 +17,7 @@ from replay.errors import UsageError
 _SIZE = re.compile(r"([0-9]{1,9})[xX]([0-9]{1,9})")
 _CLICK = re.compile(r"([^,@]+),([^,@]+)(?:@([0-9]{1,9}))?")
 LARGEST_PICTURE = 16384
+TRUST_HELP = "replay a capture that was not recorded here without asking, now and from now on"
 
 
 def window_size(text: str) -> tuple[int, int]:
@@ -137,9 +138,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="how heights get from CUDA to OpenGL (default: auto, the first that works)",
     )
-    parser.add_argument(
-        "--trust", action="store_true", help="replay a capture that was not recorded here without asking"
-    )
+    parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
     parser.add_argument("--version", action="version", version=f"ripplescope {VERSION}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,25 @@ def test_the_top_view_shows_a_ring_centred_where_it_was_clicked(
     x, y = ring_centre(picture)
     assert x * 128 - 0.5 == pytest.approx(cell[0], abs=2)
     assert y * 128 - 0.5 == pytest.approx(cell[1], abs=2)
+
+
+@pytest.mark.parametrize("extra", [[], ["--top-view"]], ids=["OpenGL or not", "top view"])
+def test_headless_says_what_it_replayed_and_wrote(tmp_path: Path, extra: list[str]) -> None:
+    done = ripplescope(
+        "--headless", "--device", "cpu", "--frames", "1", "--size", "64x48", *extra,
+        "--screenshot", "out.png", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    replayed, picture = done.stdout.splitlines()
+    assert re.fullmatch(r"replayed  1 frame of wave-128x128x16\S+\.wrp on cpu", replayed)
+    assert picture == "picture   out.png (64x48)"
+
+
+def test_a_lost_record_of_trust_asks_nothing_about_the_demo(tmp_path: Path, caches: Path) -> None:
+    assert ripplescope("--headless", "--device", "cpu", "--frames", "1", cwd=tmp_path).returncode == 0
+    shutil.rmtree(caches / "XDG_DATA_HOME")
+    done = ripplescope("--headless", "--device", "cpu", "--frames", "1", cwd=tmp_path)
+    assert done.returncode == 0 and "recording 128x128" in done.stderr, done.stderr
 
 
 def test_a_parameter_from_the_command_line_changes_the_picture(tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ def popups() -> int:
     return imgui.get_current_context().open_popup_stack.size()
 
 
-@pytest.mark.parametrize("x", [127, 164, 205, 259, 312, 354], ids=["File", "Edit", "Time", "Session", "View", "Help"])
+@pytest.mark.parametrize(
+    "x", [127, 164, 205, 259, 312, 354], ids=["File", "Edit", "Time", "Session", "View", "Help"]
+)
 def test_esc_closes_a_menu_and_the_next_one_quits(rig, x):
     rig.click(x, 12)
     assert popups() == 1 and rig.app.popup_open

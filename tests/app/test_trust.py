@@ -72,6 +72,7 @@ def captures(tmp_path_factory) -> dict[str, Capture]:
 def record(tmp_path, monkeypatch) -> TrustRecord:
     monkeypatch.setenv(trust.FOLDER_VARIABLE, str(tmp_path / "data"))
     monkeypatch.setattr(trust, "_is_terminal", lambda: False)
+    monkeypatch.setattr(trust, "_recorded_now", set())
     return trust.trust_record()
 
 
@@ -104,7 +105,7 @@ def test_the_user_is_asked(captures, record):
     assert not is_trusted(captures["good"])
     require_trust(captures["good"], False, ask=ask(True))
     assert is_trusted(captures["good"]) and len(asked) == 2
-    assert "runs native code (1 files in good_modules)" in asked[0]
+    assert "runs native code (1 file in good_modules)" in asked[0]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_the_question_on_a_terminal(captures, monkeypatch, capsys, typed, answer
 
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     assert trust._ask_on_terminal("May it?") is answer
-    assert capsys.readouterr().err == "May it?\nReplay it? [y/N] "
+    assert capsys.readouterr().err == "May it?\nReplay it, now and from now on? [y/N] "
 
 
 def test_a_crash_names_signal_and_event(captures, record):
