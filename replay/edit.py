@@ -172,8 +172,8 @@ def _patch(capture: Capture, edit: Edit) -> tuple[int, bytes]:
         raise UsageError(f"event {edit.event} is {operation.label}: only launches have arguments")
     if not 0 <= edit.argument < len(operation.arguments):
         raise UsageError(
-            f"event {edit.event}, {operation.label}, has no argument {edit.argument}",
-            remedy=f"it has {len(operation.arguments)}, counted from 0",
+            f"event {edit.event}, {operation.label}, has no argument {edit.argument + 1}",
+            remedy=f"it has {len(operation.arguments)}, counted from 1",
         )
     argument = operation.arguments[edit.argument]
     where = f"event {edit.event}, {argument.name or f'argument {edit.argument + 1}'}"

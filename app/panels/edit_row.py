@@ -44,7 +44,7 @@ class EditRow:
                 lab.edits.set(before[edit.key])
             raise
         lab.revision += 1
-        name = argument.name or f"argument {argument.index}"
+        name = argument.name or f"argument {argument.index + 1}"
         app.notice = f"event {event}: {name} is now {value:g}"
 
     def revert(self, app: App, lab: Lab, key: Key | None) -> None:
