@@ -62,6 +62,7 @@ class Gui:
         palette, colors: of the theme, for ImGui's style and for draw lists.
         scale: how many window units one unit of the style is.
         regular, bold, mono: the fonts.
+        probe: called with `build` and `draw` before either and with "" after, for who measures them.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Gui:
         self._next_platform_frame = 0.0
         self._overlay: Overlay | None = None
         self._kept_of: tuple[int, tuple[int, int]] | None = None
+        self.probe: Callable[[str], None] | None = None
 
     def restyle(self) -> None:
         """Take over a changed theme or scale."""
@@ -136,9 +138,11 @@ class Gui:
         backends.opengl3_new_frame()
         self._begin_platform_frame(now)
         imgui.new_frame()
+        self._begin("build")
         try:
             panels()
         finally:
+            self._begin("draw")
             imgui.render()
             self._built, self._is_drawn = True, False
             self._builds += 1
@@ -165,6 +169,7 @@ class Gui:
         if not repeats:
             window.bind()
             backends.opengl3_render_draw_data(imgui.get_draw_data())
+            self._begin("")
             return
         if self._overlay is None:
             self._overlay = Overlay()
@@ -174,6 +179,7 @@ class Gui:
             backends.opengl3_render_draw_data(imgui.get_draw_data())
         window.bind()
         self._overlay.blend()
+        self._begin("")
 
     @property
     def takes_keys(self) -> bool:
@@ -194,6 +200,10 @@ class Gui:
             backends.glfw_shutdown()
         imgui.destroy_context(self._context)
         self._context = None
+
+    def _begin(self, name: str) -> None:
+        if self.probe is not None:
+            self.probe(name)
 
     def _load_layout(self) -> None:
         if self._layout_file is None:

@@ -2,6 +2,8 @@
 
 Every frame is what the window does in a free run: one launch, one transfer, one picture. The stages are the
 host's time, which waits where the GPU is behind; the passes are the GPU's own time between two time stamps.
+Of the panels, building is Python's part (median, with the quartiles as lowest and highest), drawing what
+ImGui and OpenGL make of it.
 A display is used if there is one, without waiting for it, and every frame that counts has been swapped; else
 the picture is drawn and not shown.
 """
@@ -10,14 +12,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from app.bench.parts import Measurement, Part, Plan, Timed, compare, time_rounds
+from app.bench.report import duration
+from app.bench.timers import BuildTimer, PassTimer, Spread, timed_panels
 from replay.errors import DisplayError
 
 if TYPE_CHECKING:
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
 
 SIZE = (800, 600)
 BARE, PANELS = "frame, no panels", "frame, panels"
+BUILD, BUILD_WALL, DRAWING = "panels, Python", "panels, Python, wall", "panels, drawing"
+GROWTH, PROCESSOR = "memory growth", "frame, processor time"
+PANELS_GOAL = 1e-3
+"""Seconds of processor time for building all panels once."""
 # Frames a second with panels that are good enough, by what draws and the side of the grid. On a GPU: what
 # Warp's own C++ program reached on an H200, and 4 and 10 times that on larger grids.
 GOALS = {"software": {128: 20.0}, "cuda": {128: 910.0, 1024: 728.0, 2048: 500.0}}
@@ -33,6 +41,8 @@ _PUSH_EVERY = 30
 _STAGE_FRAMES = 80  # the split of a frame is smoothed over about 20
 _PASS_FRAMES = 12
 _GROWTH_FRAMES, _GROWTH = 20_000, 50  # at most so many frames, for so many times the shortest round
+_HISTORY = 60  # frames that can be gone back to while memory is watched
+_BUILDS = 300
 
 
 class ViewPart(Part):
@@ -100,21 +110,44 @@ class ViewPart(Part):
                 )
             )  # fmt: skip
 
+        def spread(name: str, times: Spread, goal: float | None = None) -> None:
+            one(name, times.middle, 100 * times.middle / whole, "% of a frame")
+            measured[-1] = replace(measured[-1], lowest=times.low, highest=times.high, goal=goal)
+
         for name, seconds in frames.stages().items():
             one(f"stage {name}", seconds, 100 * seconds / whole, "% of a frame")
+        one(PROCESSOR, frames.processor, 100 * frames.processor / whole, "% of a frame")
+        together, each = frames.panels()
+        for name, times in together.items():
+            spread(name, times, PANELS_GOAL if name == BUILD else None)
+        for name, times in each.items():
+            spread(f"panel {name}", times)
+        quartiles = together[BUILD]
+        self._notes[f"{BUILD} {case}"] = (
+            f"quartiles {duration(quartiles.low)} and {duration(quartiles.high)} of at least {_BUILDS} builds"
+        )
+        assert app.water is not None
+        self._notes[f"quality {case}"] = f"{app.water.quality.value}: {app.water.auto.reason}"
         for name, seconds in frames.passes().items():
             one(f"pass {name}", seconds, 100 * seconds / whole, "% of a frame")
-        seconds, nbytes = frames.growth(int(_GROWTH * plan.seconds / whole))
-        one("memory growth", seconds, nbytes, "bytes/frame")
+        count = max(min(int(_GROWTH * plan.seconds / whole), _GROWTH_FRAMES), 12)
+        seconds, nbytes = frames.growth(count)
+        one(GROWTH, seconds, nbytes, "bytes/frame")
+        self._notes[f"{GROWTH} {case}"] = f"over {count} frames, after {2 * _HISTORY}"
         return measured
 
 
 class Frames:
-    """Runs frames of an app, with or without its panels."""
+    """Runs frames of an app, with or without its panels.
+
+    Attributes:
+        processor: processor time of a frame with panels, all threads together, in s; known after `stages`.
+    """
 
     def __init__(self, app: App, gui: Any, desk: Any) -> None:
         self._app, self._gui, self._desk = app, gui, desk
         self._count = 0
+        self.processor = 0.0
 
     def bare(self, count: int) -> None:
         """Draw frames without panels, the water over the whole window."""
@@ -129,8 +162,31 @@ class Frames:
         """Return the host's time of each stage of a frame with panels, in s."""
         from app.simclock import Stage
 
+        begun = time.process_time()
         self.with_panels(_STAGE_FRAMES)
-        return {stage.name.lower(): float(self._app.times.split[stage]) / 1e3 for stage in Stage}
+        self.processor = (time.process_time() - begun) / _STAGE_FRAMES
+        split = {stage.name.lower(): float(self._app.times.split[stage]) / 1e3 for stage in Stage}
+        return {name: seconds for name, seconds in split.items() if name != "panels"}
+
+    def panels(self) -> tuple[dict[str, Spread], dict[str, Spread]]:
+        """Return what the panels cost in s: building and drawing them, and each of them.
+
+        Only frames that build them count for the former; nothing watches the panels one by one meanwhile.
+        """
+        timer = BuildTimer()
+        self.with_panels(_STAGE_FRAMES)
+        self._gui.probe = timer
+        while len(timer.built) < _BUILDS:
+            self.with_panels(_STAGE_FRAMES)
+        self._gui.probe = None
+        with timed_panels(self._desk) as taken:
+            self.with_panels(_STAGE_FRAMES)
+        whole = {BUILD: timer.built_cpu, BUILD_WALL: timer.built, DRAWING: timer.drawn}
+        each = {name: Spread.of(times) for name, times in taken.items()}
+        dearest = sorted(each, key=lambda name: -each[name].middle)
+        return {name: Spread.of(times) for name, times in whole.items()}, {
+            name: each[name] for name in dearest
+        }
 
     def passes(self) -> dict[str, float]:
         """Return the GPU's median time of each pass over the water, with panels, in s."""
@@ -142,11 +198,22 @@ class Frames:
         return timer.seconds()
 
     def growth(self, count: int) -> tuple[float, float]:
-        """Run about so many frames; return the seconds of one, and the bytes the process grows with it."""
-        count = max(min(_GROWTH_FRAMES, count), 10)
-        before, begun = _resident(), time.perf_counter()
-        self.with_panels(count)
-        return (time.perf_counter() - begun) / count, (_resident() - before) / count
+        """Run so many frames; return the seconds of one, and the bytes the process grows with it.
+
+        What the history keeps for going back grows until it is full, so it is kept short and filled first.
+        Then the memory is read a dozen times: the median of the last third is held against that of the
+        first, for a page more at one moment is no growth.
+        """
+        assert self._app.lab is not None and self._app.lab.history is not None
+        self._app.lab.history.max_frames = _HISTORY
+        self.with_panels(2 * _HISTORY)
+        each = max(count // 12, 1)
+        read, begun = [], time.perf_counter()
+        for _ in range(12):
+            self.with_panels(each)
+            read.append(_resident())
+        seconds = (time.perf_counter() - begun) / (12 * each)
+        return seconds, (median(read[-4:]) - median(read[:4])) / (8 * each)
 
     def _run(self, count: int, gui: Any, desk: Any) -> None:
         from app.gl_platform import GL
@@ -170,40 +237,6 @@ class Frames:
         GL.glFinish()
         if window.swaps - shown != count:
             raise DisplayError(f"{window.swaps - shown} of {count} frames were shown")
-
-
-class PassTimer:
-    """Notes when the GPU begins each pass; called with the pass's name, and with "" after the last."""
-
-    def __init__(self) -> None:
-        self._marks: list[tuple[str, int]] = []
-
-    def __call__(self, name: str) -> None:
-        """Note the time at which the GPU gets here."""
-        from app.gl_platform import GL
-
-        query = int(GL.glGenQueries(1)[0])
-        GL.glQueryCounter(query, GL.GL_TIMESTAMP)
-        self._marks.append((name, query))
-
-    def seconds(self) -> dict[str, float]:
-        """Return the median of each pass over the pictures, in the order of the passes; waits for the GPU."""
-        import ctypes
-
-        from app.gl_platform import GL
-
-        taken: defaultdict[str, list[float]] = defaultdict(list)
-        times = []
-        value = ctypes.c_uint64()
-        for _, query in self._marks:
-            GL.glGetQueryObjectui64v(query, GL.GL_QUERY_RESULT, ctypes.byref(value))
-            times.append(value.value)
-            GL.glDeleteQueries(1, [query])
-        for (name, _), begun, ended in zip(self._marks, times, times[1:], strict=False):
-            if name:
-                taken[name].append((ended - begun) * 1e-9)
-        self._marks.clear()
-        return {name: median(all_of_it) for name, all_of_it in taken.items()}
 
 
 @contextmanager

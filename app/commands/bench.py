@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CPU_GRIDS = (64, 128, 256, 512)
 CUDA_GRIDS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 QUICK_GRIDS = (64, 128)
-PARTS = ("replay", "solvers", "reader", "graph", "events", "view")
+PARTS = ("replay", "solvers", "reader", "graph", "events", "view", "start")
 
 
 def grid_list(text: str) -> tuple[int, ...]:
@@ -57,9 +57,10 @@ def all_parts() -> list[Part]:
     from app.bench.reader import ReaderPart
     from app.bench.replay import ReplayPart
     from app.bench.solvers import SolverPart
+    from app.bench.start import StartPart
     from app.bench.view import ViewPart
 
-    return [ReplayPart(), SolverPart(), ReaderPart(), GraphPart(), EventsPart(), ViewPart()]
+    return [ReplayPart(), SolverPart(), ReaderPart(), GraphPart(), EventsPart(), ViewPart(), StartPart()]
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,7 +9,10 @@ import pytest
 from app.bench import parts, report
 from app.bench.parts import Timed, compare, time_rounds
 from app.commands.bench import PARTS, all_parts, grid_list
-from replay.errors import UsageError
+from app.view.options import Quality
+from replay.errors import DisplayError, UsageError
+
+LEVELS = {quality.value for quality in Quality}
 
 
 class Clock:
@@ -143,8 +146,14 @@ def test_the_view_is_measured_frame_by_frame(tmp_path, capsys):
     said = json.loads(out.read_text(encoding="utf-8"))
     found = {one["name"]: one for one in said["measurements"]}
     stages = [name for name in found if name.startswith("stage ")]
-    assert stages[0] == "stage poll" and stages[-1] == "stage swap" and len(stages) == 8
+    assert stages[0] == "stage poll" and stages[-1] == "stage swap" and len(stages) == 7
     assert {
+        "frame, processor time",
+        "panels, Python",
+        "panels, Python, wall",
+        "panels, drawing",
+        "panel Parameters",
+        "panel status bar",
         "frame, no panels",
         "frame, panels",
         "pass caustics",
@@ -152,8 +161,68 @@ def test_the_view_is_measured_frame_by_frame(tmp_path, capsys):
         "memory growth",
     } <= found.keys()
     assert found["frame, panels"]["rate"] == pytest.approx(1 / found["frame, panels"]["seconds"])
-    assert said["settings"]["notes"]["transfer 16x16"].startswith("host")
+    building = found["panels, Python"]
+    assert building["goal"] == 1e-3 and building["missed"] == (building["seconds"] > 1e-3)
+    assert building["lowest"] <= building["seconds"] <= building["highest"]
+    assert [name for name in found if found[name]["goal"] is not None] == ["panels, Python"]
+    notes = said["settings"]["notes"]
+    assert notes["transfer 16x16"].startswith("host") and "at least 300" in notes["panels, Python 16x16"]
+    assert "frames" in notes["memory growth 16x16"] and notes["quality 16x16"].partition(":")[0] in LEVELS
     assert "frames/s" in capsys.readouterr().out
+
+
+def test_the_goals_are_those_of_software_and_of_panels():
+    from app.bench import start, view
+
+    assert view.GOALS["software"] == {128: 20.0} and view.PANELS_GOAL == 1e-3
+    assert start.GOALS == {"--help": 0.3, "first picture": 2.5}
+
+
+def test_starts_are_timed_after_one_that_fills_the_caches(monkeypatch, tmp_path):
+    from app.bench import start
+
+    helps, pictures = iter([9.0, 0.2, 0.25, 0.4]), iter([60.0, 3.0, 2.0, 2.4])
+    monkeypatch.setattr(start, "_help", lambda: next(helps))
+    monkeypatch.setattr(start, "first_picture", lambda folder, display: next(pictures))
+    plan = parts.Plan("cpu", (16,), 3, 0.0, 10, tmp_path, lambda words: None)
+    said, shown = start.StartPart().measure(plan)
+    assert (said.seconds, said.goal, said.missed) == (0.25, 0.3, False)
+    assert (shown.seconds, shown.goal, shown.missed) == (2.4, 2.5, False)
+
+
+def test_a_start_without_a_picture_is_told(monkeypatch, tmp_path):
+    from app.bench import start
+
+    monkeypatch.setattr(start, "_UNTIL_PICTURE", "import sys; sys.exit('no such display')")
+    with pytest.raises(DisplayError, match="no such display"):
+        start.first_picture(tmp_path, display=False)
+
+
+def test_builds_of_panels_are_told_from_their_drawing(monkeypatch):
+    from app.bench import timers
+
+    wall, cpu = (
+        iter([1, 1, 2, 2, 5, 5, 7, 7, 11, 11]),
+        iter([0.0, 0.0, 0.5, 0.5, 0.6, 0.6, 0.7, 0.7, 9.0, 9.0]),
+    )
+    clock = type("clock", (), {"perf_counter": lambda: next(wall), "thread_time": lambda: next(cpu)})
+    monkeypatch.setattr(timers, "time", clock)
+    timer = timers.BuildTimer()
+    for name in ("build", "draw", "", "draw", ""):
+        timer(name)
+    assert (timer.built, timer.built_cpu, timer.drawn) == ([1], [0.5], [3, 4])
+
+
+def test_quartiles():
+    assert timers_spread([4.0, 1.0, 3.0, 2.0, 5.0]) == (3.0, 2.0, 4.0)
+    assert timers_spread([7.0]) == (7.0, 7.0, 7.0)
+
+
+def timers_spread(times):
+    from app.bench.timers import Spread
+
+    spread = Spread.of(times)
+    return spread.middle, spread.low, spread.high
 
 
 @pytest.mark.parametrize(
