@@ -184,9 +184,8 @@ class Frames:
         whole = {BUILD: timer.built_cpu, BUILD_WALL: timer.built, DRAWING: timer.drawn}
         each = {name: Spread.of(times) for name, times in taken.items()}
         dearest = sorted(each, key=lambda name: -each[name].middle)
-        return {name: Spread.of(times) for name, times in whole.items()}, {
-            name: each[name] for name in dearest
-        }
+        together = {name: Spread.of(times) for name, times in whole.items()}
+        return together, {name: each[name] for name in dearest}
 
     def passes(self) -> dict[str, float]:
         """Return the GPU's median time of each pass over the water, with panels, in s."""
