@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Everything that must hold: format, lint, types, tests. Arguments go to pytest.
 #
-# The tests that open a window need OpenGL, an X server and xdotool. As root on Debian or Ubuntu they are
-# installed here; else it is said what to install, and those tests skip with the reason. They run in a
-# virtual display, so that they neither need nor disturb the one in use.
+# The tests that open a window need OpenGL, an X server, a window manager and xdotool. As root on Debian or
+# Ubuntu they are installed here; else it is said what to install, and those tests skip with the reason. They
+# run in a virtual display, so that they neither need nor disturb the one in use.
 set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
@@ -11,7 +11,7 @@ python=.venv/bin/python
 say() { printf 'check: %s\n' "$*" >&2; }
 
 missing_packages() {
-    for package in xvfb xauth xdotool x11-utils libgl1 libegl1 libopengl0 libgl1-mesa-dri libglx-mesa0 \
+    for package in xvfb xauth xdotool x11-utils openbox libgl1 libegl1 libopengl0 libgl1-mesa-dri libglx-mesa0 \
         libxcursor1 libxi6 libxrandr2; do
         dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done

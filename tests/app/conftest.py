@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -39,9 +41,9 @@ def gl(headless_window: Window) -> Window:
     assert +alive == before
 
 
-@pytest.fixture(scope="session")
-def x_display() -> Iterator[str]:
-    """Yield the name of an X display that Xvfb, started here, serves; skips without Xvfb."""
+@contextmanager
+def serving_xvfb() -> Iterator[str]:
+    """Start an Xvfb and yield the name of its display; skips without Xvfb."""
     if shutil.which("Xvfb") is None:
         pytest.skip("Xvfb is not installed (Debian: xvfb)")
     reader, writer = os.pipe()
@@ -60,3 +62,29 @@ def x_display() -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def x_display() -> Iterator[str]:
+    """Yield the name of an X display without a window manager that Xvfb, started here, serves."""
+    with serving_xvfb() as display:
+        yield display
+
+
+@pytest.fixture(scope="module")
+def managed_display() -> Iterator[str]:
+    """Yield the name of an X display of its own with a window manager; skips without openbox."""
+    if shutil.which("openbox") is None:
+        pytest.skip("openbox is not installed (Debian: openbox)")
+    with serving_xvfb() as display, tempfile.TemporaryDirectory() as home:
+        folders = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"), home)
+        manager = subprocess.Popen(
+            ["openbox", "--sm-disable"],
+            env=os.environ | folders | {"DISPLAY": display},
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            yield display
+        finally:
+            manager.terminate()
+            manager.wait(10)

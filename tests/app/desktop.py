@@ -17,6 +17,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from desktop_drop import drop
+
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (800, 600)
 PATIENCE = 40.0
@@ -37,7 +39,8 @@ class Desktop:
     def __init__(
         self, display: str, path: Path, folder: Path, size: tuple[int, int] = SIZE, scale: int = 1
     ) -> None:
-        self.path, self.size = path, (scale * size[0], scale * size[1])
+        self.display, self.path = display, path
+        self.size = scale * size[0], scale * size[1]
         self.pictures, self.work = folder / "pictures", folder / "work"
         self.work.mkdir(parents=True, exist_ok=True)
         left_out = ("WAYLAND_DISPLAY", "PYOPENGL_PLATFORM")
@@ -164,6 +167,22 @@ class Desktop:
         """The middle of a widget; waits until it is there."""
         x, y, width, height = self.until(lambda now: name in now.places).places[name]
         return x + width / 2, y + height / 2
+
+    def drop(self, *paths: Path) -> None:
+        """Drop files on the middle of the water, as a file manager does; the window has no frame."""
+        x, y = self.over_water()
+        drop(self.display, int(self.window), (round(x), round(y)), paths)
+
+    @property
+    def title(self) -> str:
+        """What stands above the window."""
+        return self._xdotool("getwindowname", self.window).strip()
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What the app has used of processors since its start."""
+        fields = Path(f"/proc/{self._app.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     # The end
 

@@ -107,7 +107,7 @@ class Probe:
         player.launch = launch_and_look
 
     def state(self) -> dict[str, Any]:
-        from app.gl_platform import imgui
+        from app.gl_platform import glfw, imgui
 
         app, scene = self.app, self.app.scene
         camera, canvas, clock = app.camera, app.canvas, scene.clock
@@ -132,10 +132,14 @@ class Probe:
             "down": canvas.down,
             "size": list(app.window.size),
             "framebuffer": list(app.window.framebuffer_size),
+            "place": list(glfw.get_window_pos(app.window.handle)),
+            "minimized": app.window.minimized,
+            "swaps": app.window.swaps,
             "scale": app.window.content_scale,
             "full_screen": app.window._placement is not None,
             "paused": clock.paused,
             "speed": clock.speed,
+            "simulated": clock.simulated,
             "values": {name: list(value) for name, value in scene.editor.values.items()},
             "mode": None if app.water is None else app.water.options.mode.value,
             "panels": app.panels_shown,
@@ -148,6 +152,10 @@ class Probe:
             "places": dict(self.places.found),
             "log": app.log.text(),
         }
+
+    def heights(self) -> list[list[float]]:
+        """The heights as they are, row by row."""
+        return self.app.scene.player.view(self.app.scene.heights).tolist()
 
     def cell(self, cell: list[float]) -> list[float]:
         """Where a cell is shown, in window units."""

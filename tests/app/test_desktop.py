@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from desktop import Desktop, desktop
 
@@ -197,6 +199,58 @@ def test_a_bad_file_is_one_message_and_the_old_one_stays(user: Desktop, content)
     assert closed.scene == before.scene and user.runs
 
 
+def test_a_dropped_file_opens_whatever_its_name_and_place(user: Desktop, frame_of):
+    """The other capture's three parts under a name with spaces, letters of other alphabets and signs."""
+    from app.trust import remember_recorded
+
+    other = frame_of(width=20, height=12, substeps=2)
+    folder = user.work.parent / "größer & so"
+    folder.mkdir(exist_ok=True)
+    dropped = folder / "波 ä%20b.wrp"
+    shutil.copytree(other.with_name(f"{other.stem}_modules"), dropped.with_name(f"{dropped.stem}_modules"))
+    for suffix in (".json", ".wrp"):
+        shutil.copyfile(other.with_suffix(suffix), dropped.with_suffix(suffix))
+    remember_recorded(dropped)
+    user.drop(dropped)
+    opened = user.until(lambda now: now.file == str(dropped))
+    assert opened.grid == [20, 12] and not opened.message
+    user.click(*user.ask("cell", cell=[5.0, 7.0]))
+    assert user.until(lambda now: now.ring).ring == pytest.approx((5.0, 7.0), abs=0.8)
+
+
+def test_what_is_dropped_and_is_no_capture_is_told_each_time_and_the_old_one_stays(user: Desktop):
+    before = user.state()
+    bad = user.work.parent / "no capture.wrp"
+    bad.write_bytes(b"nothing of the kind")
+    for path, reason in ((bad, "no capture.wrp"), (user.work, "folder"), (user.work, "folder")):
+        user.drop(path)
+        shown = user.until(lambda now: now.message and now.popup)
+        assert reason in shown.message and shown.scene == before.scene
+        user.press("Escape")
+        user.until(lambda now: not now.popup and not now.message)
+        if path is not bad:
+            time.sleep(1.1)  # within a second it would be the same failure
+
+
+def test_a_stroke_too_fast_for_a_frame_is_pushed_with_its_corner(user: Desktop):
+    """The whole of it comes with one call of xdotool; heights are read back."""
+    corners = [(4.0, 4.0), (19.0, 4.0), (19.0, 12.0)]
+    start, *way = [tuple(map(round, user.ask("cell", cell=list(cell)))) for cell in corners]
+    user.move(*start)
+    user.press("space")
+    still = user.until(lambda now: now.paused)
+    words = [word for x, y in way for word in ("mousemove", "--window", user.window, x, y)]
+    user.do("mousedown", 1, *words, "mouseup", 1)
+    user.frames(6)
+    heights = []
+    for launches in (1, 2):
+        user.press("period")
+        user.until(lambda now, launches=launches: now.launches == still.launches + launches)
+        heights.append(np.abs(np.array(user.ask("heights"))))
+    assert heights[0][4, 5:19].min() > 0.05 and heights[0][10:].max() == 0  # a cell a substep at most
+    assert heights[1][7:12, 19].min() > 0.05
+
+
 # Every shortcut: what it must come to. A binding whose action is not here fails the test of the table.
 
 
@@ -266,7 +320,6 @@ def fills_the_screen(user: Desktop, key: str) -> None:
 
 
 def saves_a_picture(user: Desktop, key: str) -> None:
-    import numpy as np
     from PIL import Image
 
     user.press(key)
