@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 
 from app.bindings import Action
+from app.clocktext import speed_text
 from app.state import App
 
 
@@ -32,14 +33,14 @@ def _slower(app: App) -> None:
     if app.scene is not None:
         app.scene.clock.slower()
         _follow_the_clock(app)
-        app.notice = f"speed ×{app.scene.clock.speed:g}"
+        app.notice = f"speed {speed_text(app.scene.clock)}"
 
 
 def _faster(app: App) -> None:
     if app.scene is not None:
         app.scene.clock.faster()
         _follow_the_clock(app)
-        app.notice = f"speed ×{app.scene.clock.speed:g}"
+        app.notice = f"speed {speed_text(app.scene.clock)}"
 
 
 def _follow_the_clock(app: App) -> None:

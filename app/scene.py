@@ -88,7 +88,7 @@ class Scene:
             pointer=None,
             pointer_from=None,
             editor=ParameterEditor({}, {}),
-            clock=SimulationClock(1.0 / DEFAULT_FRAME_RATE),
+            clock=SimulationClock(1.0 / DEFAULT_FRAME_RATE, timed=capture.manifest is not None),
             stamp=file_stamp(capture.path),
             blocked=blocked,
         )
@@ -117,7 +117,7 @@ class Scene:
             pointer=_if_place(player.parameters, pointer),
             pointer_from=_if_place(player.parameters, "pointer_from"),
             editor=editor,
-            clock=SimulationClock(1.0 / rate),
+            clock=SimulationClock(1.0 / rate, timed=manifest is not None),
             stamp=file_stamp(capture.path),
             watched=_watched(player, heights if grid is not None else None),
             furnishing=Furnishing.of_player(player, editor.record) if grid is not None else None,

@@ -23,6 +23,7 @@ class SimulationClock:
 
     Args:
         step: simulated seconds of one launch.
+        timed: whether that is known; else it is only how often to launch.
 
     Attributes:
         paused: nothing is due but single steps.
@@ -31,8 +32,8 @@ class SimulationClock:
         simulated: simulated seconds launched since `restart`.
     """
 
-    def __init__(self, step: float) -> None:
-        self.step = step
+    def __init__(self, step: float, *, timed: bool = True) -> None:
+        self.step, self.timed = step, timed
         self.paused = False
         self.speed = 1.0
         self.free_run = False
@@ -91,6 +92,11 @@ class SimulationClock:
         """Set simulated time to zero and forget what is owed."""
         self.simulated = self._owed = self._asked = 0.0
         self._window.clear()
+
+    @property
+    def launches(self) -> int:
+        """Launches since `restart`."""
+        return round(self.simulated / self.step)
 
     @property
     def pace(self) -> float:

@@ -10,12 +10,12 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from app.applog import AppLog, Level
 from app.basin.tools import ToolBox
+from app.canvas import Canvas, Rect
 from app.lab.lab import Closable, Lab
 from app.opening import Answer, TrustQuestion, load, open_path
 from app.presets import Preset, load_presets
@@ -25,7 +25,7 @@ from app.scene import Scene
 from app.session import LiveSession
 from app.settings import OPTIONAL_PANELS, Settings, save_settings
 from app.simclock import FrameTimes
-from app.touch import PressTrail, PushPath
+from app.touch import PushPath
 from app.view.camera import OrbitCamera
 from app.window import Window
 from replay.errors import RipplescopeError, TrustError
@@ -36,36 +36,8 @@ if TYPE_CHECKING:
     from replay.graph.model import Capture
 
 Result = TypeVar("Result")
-Rect = tuple[float, float, float, float]
 _SAME_FAILURE = 1.0
 """Seconds within which the same error again is the same failure."""
-
-
-@dataclass
-class Canvas:
-    """The part of the window that shows the water.
-
-    Attributes:
-        rect: x, y, width, height in window units.
-        hovered: whether the pointer is over the water and not over a panel.
-        pointer: where the pointer is, in window units.
-        down: which buttons went down on the water and are still down: left, right, middle.
-        clicks: where the left button went down since the loop looked last; None for elsewhere than on water.
-        trail: where the pointer went since presses that are not among the clicks yet.
-        moved: how far the pointer went while a button was down, since the loop looked last.
-        wheel: notches turned over the water since the loop looked last.
-        shift: whether Shift is held.
-    """
-
-    rect: Rect = (0.0, 0.0, 1.0, 1.0)
-    hovered: bool = False
-    pointer: tuple[float, float] = (-1.0, -1.0)
-    down: list[bool] = field(default_factory=lambda: [False, False, False])
-    clicks: list[tuple[float, float] | None] = field(default_factory=list)
-    trail: PressTrail = field(default_factory=PressTrail)
-    moved: tuple[float, float] = (0.0, 0.0)
-    wheel: float = 0.0
-    shift: bool = False
 
 
 class App:
@@ -90,7 +62,8 @@ class App:
         tools: what the left button does on the water.
         closables: what panels made and what is closed with the app.
         message: the text of the error popup, empty for none.
-        notice: a short text in the status bar.
+        notice: a short text in the status bar, which shows it for some seconds.
+        notices: how many there were.
         focused: the parameter whose widget is to be shown next, empty for none.
         closed_panels: titles of panels that are not shown.
         popup_open: whether a form, a menu or a list is open over the panels.
@@ -123,7 +96,8 @@ class App:
         self.focused = ""
         self.find_asked = self.go_to_asked = False
         self.message = ""
-        self.notice = self.shader_complaint = ""
+        self._notice = self.shader_complaint = ""
+        self.notices = 0
         self.panels_shown = True
         self.closed_panels = settings.closed_panels()
         self.help_asked = self.open_asked = self.close_popups_asked = self.let_go_asked = False
@@ -153,6 +127,16 @@ class App:
     def selected(self, event: int | None) -> None:
         if self.lab is not None:
             self.lab.selection.select_event(event)
+
+    @property
+    def notice(self) -> str:
+        """The newest short text for the status bar."""
+        return self._notice
+
+    @notice.setter
+    def notice(self, text: str) -> None:
+        self._notice = text
+        self.notices += 1
 
     # Errors and messages
 
@@ -323,7 +307,7 @@ class App:
         self.window.set_vsync(self.vsync and not wanted)
         if self.scene is not None:
             self.scene.clock.free_run = wanted
-        self.notice = "free run: one launch a frame" if wanted else "simulated time follows the clock"
+        self.notice = "free run: one launch a frame" if wanted else "launches follow the clock"
 
     def reload(self) -> None:
         """Open the present file again, with the camera and the user's values as they are."""

@@ -133,7 +133,7 @@ class OperationTab:
                 name = names[int(of[event])]
                 lab.selection.select_kernel(name, lab.events_named(name))
         kind = "launch" if operation.kind is OpKind.KERNEL_LAUNCH else "operation"
-        caption(gui, f"event {event} of 0 to {len(lab.capture.operations) - 1}, {kind}")
+        caption(gui, f"event {event} of 0–{len(lab.capture.operations) - 1}, {kind}")
 
     # Arguments
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
+from app.clocktext import pace_fact
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.widgets import Kept, byte_text, caption, elided
@@ -14,6 +15,7 @@ from app.simclock import Stage
 from app.state import App
 from app.view.options import Quality
 from app.view.water import WaterView
+from replay.text import counted
 
 _REFRESH = 0.25
 """Seconds between two readings, so that numbers can be read."""
@@ -109,12 +111,8 @@ class PerformancePanel:
         if scene is not None:
             clock = scene.clock
             facts.insert(0, ("Device", scene.device_text))
-            facts.append(("Graph", f"{len(scene.capture.top_level)} operations a launch"))
-            if clock.free_run:
-                facts.append(("Real time", f"×{clock.pace:.3g}, free run: one launch a frame"))
-            else:
-                asked = f"×{clock.real_time_factor * clock.speed:.2f} of ×{clock.speed:g}"
-                facts.append(("Real time", asked))
+            facts.append(("Graph", f"{counted(len(scene.capture.top_level), 'operation')} a launch"))
+            facts.append(pace_fact(clock))
         if app.transfer is not None:
             facts.insert(2, ("Transfer", f"{app.transfer.path}: {app.transfer.reason}"))
         if app.water is not None:

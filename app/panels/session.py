@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
+from app.clocktext import ago_text, span_text
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.widgets import Kept, byte_text, caption, elided, tooltip
 from app.rewind import rewind
 from app.session import LiveSession, session_path
+from app.simclock import SimulationClock
 from app.state import App
 from replay.history import History
+from replay.session.recorder import SessionRecorder
+from replay.text import counted
 
 SIZES = ((1280, 720), (1920, 1080), (3840, 2160))
 _EXPORTS = (
@@ -56,7 +60,7 @@ class SessionPanel:
             text = str(
                 self._recorded.get(
                     (recorder.frames // 10, recorder.path),
-                    lambda: f"{recorder.path.name}: {recorder.frames} frames, {byte_text(recorder.nbytes)}",
+                    lambda: _recorded(recorder),
                 )
             )
         imgui.same_line()
@@ -71,16 +75,16 @@ class SessionPanel:
             return
         imgui.begin_disabled(lab.resting or history.end == history.begin)
         imgui.set_next_item_width(-1.0)
-        ago = (history.position - history.end) * scene.clock.step
+        clock, ago = scene.clock, history.end - history.position
         changed, wanted = imgui.slider_int(
             "##rewind", history.position, history.begin, max(history.end, history.begin + 1),
-            f"{ago:.2f} s" if ago else "now", imgui.SliderFlags_.always_clamp,
+            ago_text(clock, ago), imgui.SliderFlags_.always_clamp,
         )  # fmt: skip
         if changed:
             app.later(lambda: rewind(app, wanted))
         imgui.end_disabled()
         tooltip("Drag to go back; when time goes on from there, what came later is dropped")
-        caption(gui, str(self._kept_text.get(*_kept(history, scene.clock.step))))
+        caption(gui, str(self._kept_text.get(*_kept(history, clock))))
 
     def _draw_export(self, app: App, gui: Gui) -> None:
         session = app.session
@@ -130,12 +134,16 @@ def stop(app: App) -> None:
         app.tell(f"recorded {path}")
 
 
-def _kept(history: History, step: float):
+def _recorded(recorder: SessionRecorder) -> str:
+    return f"{recorder.path.name}: {counted(recorder.frames, 'frame')}, {byte_text(recorder.nbytes)}"
+
+
+def _kept(history: History, clock: SimulationClock):
     """Return a key and what makes the text of what is kept."""
     frames = history.end - history.begin
-    key = frames // 10, history.nbytes >> 16
+    key = frames // 10, history.nbytes >> 16, clock.timed
     most = history.max_nbytes
     return (
         key,
-        lambda: f"{frames * step:.0f} s kept, {byte_text(history.nbytes)} of at most {byte_text(most)}",
+        lambda: f"{span_text(clock, frames)} kept, {byte_text(history.nbytes)} of at most {byte_text(most)}",
     )

@@ -1,4 +1,4 @@
-"""The line at the bottom: the last notice, the water under the pointer, device and frame rate."""
+"""The line at the bottom: the last notice while it is new, then what goes on; cell, device and frame rate."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ _FLAGS = (
     imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.no_saved_settings | imgui.WindowFlags_.no_docking
 )
 
+_NOTICE_TIME = 8.0
+"""Seconds for which a notice is shown."""
+
 
 class StatusBar:
     """The bar."""
 
     def __init__(self) -> None:
+        self._seen = -1
+        self._until = 0.0
         self._place = Kept()
         self._rate = Kept()
 
@@ -32,12 +37,26 @@ class StatusBar:
         imgui.pop_style_color()
         if shown:
             imgui.push_style_color(imgui.Col_.text, gui.palette.muted)
-            imgui.text_unformatted(app.notice)
+            imgui.text_unformatted(self.left_text(app, imgui.get_time()))
             right = self._right_text(app)
             right_align(imgui.calc_text_size(right).x)
             imgui.text_unformatted(right)
             imgui.pop_style_color()
         imgui.end()
+
+    def left_text(self, app: App, now: float) -> str:
+        """Return the notice until it is old, and from then on what goes on in the background."""
+        if app.notices != self._seen:
+            self._seen, self._until = app.notices, now + _NOTICE_TIME
+        if app.notice and now < self._until:
+            return app.notice
+        if app.recapture is not None:
+            return f"capturing {app.recapture.request}…"
+        if app.lab is not None and app.lab.job is not None:
+            return f"{app.lab.job.title}…"
+        if app.session.recorder is not None:
+            return f"recording {app.session.recorder.path.name}"
+        return ""
 
     def _right_text(self, app: App) -> str:
         parts = []

@@ -145,7 +145,7 @@ def _texts(lab: Lab, room: float) -> tuple[str, str]:
     frame, count = lab.frame, len(lab.capture.operations)
     if frame.event is None:
         return f"Start of {frame.which}", ""
-    title = f"After event {frame.event} of 0 to {count - 1}"
+    title = f"After event {frame.event} of 0–{count - 1}"
     words = [lab.capture.operations[frame.event].label]
     if frame.note:
         words.append(frame.note)

@@ -6,10 +6,10 @@ from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.actions import perform
 from app.bindings import Action
+from app.clocktext import elapsed_text, shortfall_text, speed_text
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.widgets import Kept, hint, icon_button
-from app.simclock import SimulationClock
 from app.state import App, Rect
 
 _PAUSE = hint("Pause", Action.PAUSE)
@@ -71,15 +71,15 @@ class Toolbar:
         imgui.same_line()
         imgui.align_text_to_frame_padding()
         # A free run has no speed that is asked for: this is what it was, told twice a second.
-        key = ("free", int(imgui.get_time() * 2)) if clock.free_run else clock.speed
-        imgui.text_unformatted(str(self._speed.get(key, lambda: _speed_text(clock))))
+        key = ("free", int(imgui.get_time() * 2)) if clock.free_run else (clock.speed, clock.timed)
+        imgui.text_unformatted(str(self._speed.get(key, lambda: speed_text(clock).ljust(5))))
         imgui.same_line()
         if icon_button(gui, f"{fa.ICON_FA_PLUS}##faster", _FASTER):
             perform(app, Action.FASTER)
         self._separator(gui, y, height)
         imgui.align_text_to_frame_padding()
-        tenths = round(clock.simulated * 10)
-        imgui.text_unformatted(str(self._time.get(tenths, lambda: f"{tenths / 10:.1f} s")))
+        key = round(clock.simulated * 10) if clock.timed else clock.launches
+        imgui.text_unformatted(str(self._time.get((key, clock.timed), lambda: elapsed_text(clock))))
         imgui.pop_style_var()
         imgui.end_group()
         self._width = imgui.get_item_rect_size().x + 24 * scale
@@ -91,7 +91,7 @@ class Toolbar:
         if clock is None or not clock.behind:
             return
         now = imgui.get_time()
-        text = str(self._factor.get(int(now * 2), lambda: f"{clock.real_time_factor:.0%} of real time"))
+        text = str(self._factor.get(int(now * 2), lambda: shortfall_text(clock)))
         scale, size = gui.scale, imgui.calc_text_size(text)
         x = rect[0] + (rect[2] - size.x) / 2
         draw_list = imgui.get_window_draw_list()
@@ -108,10 +108,6 @@ class Toolbar:
             (x, y + margin), (x, y + height - margin), gui.colors.line, gui.scale
         )
         imgui.set_cursor_screen_pos((x + 8 * gui.scale, y + 4 * gui.scale))
-
-
-def _speed_text(clock: SimulationClock) -> str:
-    return f"free run ×{clock.pace:.3g}" if clock.free_run else f"×{clock.speed:g}".ljust(5)
 
 
 def _play_label(paused: bool) -> str:

@@ -92,7 +92,7 @@ def test_a_member_of_a_struct(tmp_path):
 def test_what_cannot_be_edited(launches, tmp_path):
     with pytest.raises(UsageError, match="no event 77"):
         edit_scalar(launches, 77, 0, 1.0)
-    with pytest.raises(UsageError, match="no argument 2; it has 2"):
+    with pytest.raises(UsageError, match="no argument 3; it has 2, counted from 1"):
         edit_scalar(launches, 0, 2, 1.0)
     with pytest.raises(UsageError, match="holds no single value"):
         edit_scalar(launches, 0, 0, 1.0)
