@@ -123,8 +123,7 @@ class ParameterEditor:
         """Set a value, clamped to its limits, as part of a movement that `settle` ends."""
         old = self.values[name]
         new = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-        if len(new) != len(old):
-            raise ParameterError(f"{name} holds {len(old)} numbers, not {len(new)}")
+        self._check(name, new)
         new = self._clamped(name, new)
         if new != old:
             self._held.setdefault(name, old)
@@ -150,8 +149,11 @@ class ParameterEditor:
     def apply(self, values: Mapping[str, float | Value]) -> list[str]:
         """Set several values as one step; return a message for each that could not be set as asked.
 
-        Unknown names are told and left out. The time step is set first and the wave speed last, so that
-        it is the speed that gives way to the stability limit.
+        Unknown names are told and left out. The time step is set first and the wave speed last, so that it is
+        the speed that gives way to the stability limit.
+
+        Raises:
+            ParameterError: a value is not finite, or has the wrong length; then nothing is set.
         """
         self.settle()
         messages = []
@@ -159,6 +161,7 @@ class ParameterEditor:
         for name, value in values.items():
             if name in self.values:
                 known[name] = tuple(value) if isinstance(value, (tuple, list)) else (float(value),)
+                self._check(name, known[name])
             else:
                 messages.append(f"this capture has no editable parameter {name!r}")
         order = () if self._stability is None else (self._stability.damping, self._stability.speed)
@@ -270,6 +273,13 @@ class ParameterEditor:
         self._limits.clear()
         self.revision += 1
 
+    def _check(self, name: str, value: Value) -> None:
+        if len(value) != len(self.values[name]):
+            raise ParameterError(f"{name} holds {len(self.values[name])} numbers, not {len(value)}")
+        for number in value:
+            if not np.isfinite(number):
+                raise ParameterError(f"{name} cannot be {number}", remedy="give a finite number")
+
     def _clamped(self, name: str, value: Value) -> Value:
         scalar = self.specs[name].element.scalar
         low, high = self.limits(name)
@@ -280,14 +290,10 @@ class ParameterEditor:
             return tuple(int(min(max(number, low), high)) for number in value)
         if scalar.kind == "b":
             return tuple(bool(number) for number in value)
-        for number in value:
-            if not np.isfinite(number):
-                raise ParameterError(f"{name} cannot be {number}", remedy="give a finite number")
-        if low is not None:
-            value = tuple(max(number, low) for number in value)
-        if high is not None:
-            value = tuple(min(number, high) for number in value)
-        return tuple(float(scalar.type(number)) for number in value) if scalar.kind == "f" else value
+        largest = float(np.finfo(scalar).max)
+        low = -largest if low is None else max(low, -largest)
+        high = largest if high is None else min(high, largest)
+        return tuple(float(scalar.type(min(max(number, low), high))) for number in value)
 
     def _default(self, name: str, present: Value) -> Value:
         default = self.specs[name].default

@@ -174,7 +174,7 @@ class ParametersPanel:
 
     @staticmethod
     def _set(app: App, editor: ParameterEditor, name: str, value: tuple[float, ...]) -> None:
-        for message in editor.apply({name: value}):
+        for message in app.attempt(lambda: editor.apply({name: value})) or ():
             app.tell(message)
 
     def _stability(self, gui: Gui, editor: ParameterEditor) -> None:

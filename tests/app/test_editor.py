@@ -89,6 +89,8 @@ def test_values_stay_in_their_range_and_type(editor):
     assert editor.values["flags"] == (2**31 - 1, -(2**31), 2)
     editor.move("free", 1e30)
     assert editor.values["free"] == (float(np.float32(1e30)),)
+    editor.move("free", -1e300)
+    assert editor.values["free"] == (float(np.finfo(np.float32).min),)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -96,6 +98,14 @@ def test_what_is_not_finite_is_refused(editor, bad):
     with pytest.raises(ParameterError):
         editor.move("free", bad)
     assert editor.values["free"] == (0.5,)
+
+
+@pytest.mark.parametrize("bad", [{"free": math.inf}, {"flags": (1.0,)}, {"k_speed": math.nan}])
+def test_nothing_is_set_where_one_value_is_impossible(editor, bad):
+    before = dict(editor.values)
+    with pytest.raises(ParameterError):
+        editor.apply({"radius": 7.0, "k_speed": 50.0, **bad})
+    assert editor.values == before and not editor.can_undo
 
 
 def test_a_wrong_number_of_values_is_refused(editor):
