@@ -55,7 +55,7 @@ class Level:
 LEVELS = {
     Quality.HIGH: Level(4, 1 << 26, 0.75, 4.0, 512, 4096, 1024, 512, True),
     Quality.MEDIUM: Level(1, 1 << 20, 0.75, 4.0, 256, 2048, 512, 256, True),
-    Quality.LOW: Level(1, 360_000, 1.5, 4.0, 48, 512, 256, 128, False),
+    Quality.LOW: Level(1, 360_000, 1.5, 4.0, 48, 512, 192, 96, False),
     Quality.DRAFT: Level(1, 90_000, 1.5, 4.0, 32, 256, 128, 64, False),
 }
 
