@@ -30,6 +30,11 @@ from app.state import App
 from replay.graph.layout import TITLE_SIZE, Box, Picture, Pill, lay_out
 from replay.graph.nodes import Opened
 
+_BUTTONS = (
+    imgui.ButtonFlags_.mouse_button_left
+    | imgui.ButtonFlags_.mouse_button_right
+    | imgui.ButtonFlags_.mouse_button_middle
+)
 _SWEEP_SECONDS = 1.6
 _RELAID = 400
 """Pictures of more boxes keep their columns when the panel changes its size."""
@@ -201,10 +206,7 @@ class GraphPanel:
         corner: tuple[float, float],
         room: tuple[float, float],
     ) -> None:
-        imgui.invisible_button(
-            "graph", room, imgui.ButtonFlags_.mouse_button_left | imgui.ButtonFlags_.mouse_button_right
-            | imgui.ButtonFlags_.mouse_button_middle,
-        )  # fmt: skip
+        imgui.invisible_button("graph", room, _BUTTONS)
         hovered = imgui.is_item_hovered()
         self._navigate(gui, picture, corner, room, hovered)
         self._follow(lab, gui, picture, room)

@@ -21,6 +21,7 @@ from replay.graph.layout import Box, Picture, Pill
 if TYPE_CHECKING:
     from app.panels.graph import GraphPanel
 
+_FIELD = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.escape_clears_all
 _FIND = hint("Find a kernel, a parameter, a region, or an event by its number", Action.FIND)
 _SIGNS = {
     Sort.OPERATION: fa.ICON_FA_CUBE,
@@ -45,7 +46,7 @@ def toolbar(app: App, gui: Gui, panel: GraphPanel) -> None:
         imgui.set_keyboard_focus_here()
     entered, panel.search = imgui.input_text_with_hint(
         "##find", f"{fa.ICON_FA_MAGNIFYING_GLASS}  Find  (Ctrl+F)", panel.search,
-        imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.escape_clears_all,
+        _FIELD,
     )  # fmt: skip
     tooltip(_FIND)
     imgui.same_line(0.0, gap)

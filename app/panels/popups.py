@@ -20,6 +20,7 @@ from app.state import App
 _FIXED = (
     imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_saved_settings | imgui.WindowFlags_.no_move
 )
+_MODAL = _FIXED | imgui.WindowFlags_.no_title_bar
 _BANNER = (
     imgui.WindowFlags_.no_decoration
     | imgui.WindowFlags_.no_saved_settings
@@ -90,7 +91,7 @@ class Popups:
         viewport = imgui.get_main_viewport()
         imgui.set_next_window_pos(viewport.get_center(), imgui.Cond_.always, (0.5, 0.5))
         imgui.push_style_var(imgui.StyleVar_.window_padding, (18 * gui.scale, 16 * gui.scale))
-        opened, _ = imgui.begin_popup_modal(title, None, _FIXED | imgui.WindowFlags_.no_title_bar)
+        opened, _ = imgui.begin_popup_modal(title, None, _MODAL)
         imgui.pop_style_var()
         if opened:
             inside()

@@ -16,7 +16,6 @@ _HIDDEN = (
     imgui.Col_.slider_grab,
     imgui.Col_.slider_grab_active,
 )
-_CLEAR = (0.0, 0.0, 0.0, 0.0)
 
 
 def place_on_track(value: float, low: float, high: float, *, logarithmic: bool) -> float:
@@ -51,7 +50,7 @@ def slider(
         home: the default, marked below the track.
     """
     for color in _HIDDEN:
-        imgui.push_style_color(color, _CLEAR)
+        imgui.push_style_color(color, 0)
     changed, moved = imgui.slider_float(label, value, low, high, "", _LOGARITHMIC if logarithmic else _CLAMP)
     imgui.pop_style_color(len(_HIDDEN))
     active = imgui.is_item_active()

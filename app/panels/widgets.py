@@ -7,12 +7,17 @@ not when they are shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Protocol
 
 from app.bindings import Action, shown_key
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.state import App
+
+# Joining flags takes longer than the call that they are for, and even an attribute of an enum takes as long.
+_RESTED = imgui.HoveredFlags_.for_tooltip | imgui.HoveredFlags_.allow_when_disabled
+_TEXT, _BUTTON = imgui.Col_.text, imgui.Col_.button
 
 
 class Panel(Protocol):
@@ -46,7 +51,7 @@ class Kept:
 
 def caption(gui: Gui, text: str) -> None:
     """A muted text."""
-    imgui.push_style_color(imgui.Col_.text, gui.palette.muted)
+    imgui.push_style_color(_TEXT, gui.palette.muted)
     imgui.text_unformatted(text)
     imgui.pop_style_color()
 
@@ -60,7 +65,7 @@ def heading(gui: Gui, text: str) -> None:
 
 def tooltip(text: str) -> None:
     """Explain the last item when the pointer rests on it, also if it is disabled."""
-    if imgui.is_item_hovered(imgui.HoveredFlags_.for_tooltip | imgui.HoveredFlags_.allow_when_disabled):
+    if imgui.is_item_hovered(_RESTED):
         imgui.begin_tooltip()
         imgui.push_text_wrap_pos(imgui.get_font_size() * 22)
         imgui.text_unformatted(text)
@@ -89,7 +94,7 @@ def icon_button(
     if not enabled:
         imgui.begin_disabled()
     if quiet:
-        imgui.push_style_color(imgui.Col_.button, (0.0, 0.0, 0.0, 0.0))
+        imgui.push_style_color(_BUTTON, 0)
     pressed = imgui.button(label, (width, 0.0))
     if quiet:
         imgui.pop_style_color()
@@ -143,6 +148,7 @@ def shape_text(shape: tuple[int, ...]) -> str:
 _RAISED = {"^2": "²", "^3": "³"}
 
 
+@lru_cache(maxsize=256)
 def unit_text(unit: str) -> str:
     """Return a unit as people write it: `m^2/s^2` is `m²/s²`."""
     for plain, raised in _RAISED.items():
