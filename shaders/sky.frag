@@ -33,7 +33,7 @@ void main() {
     light = mix(HAZE, light, smoothstep(-0.02, 0.22, up));
 
     float toward = max(dot(direction, sun.xyz), 0.0);
-    light += vec3(1.0, 0.82, 0.55) * (0.22 * pow(toward, 8.0) + 0.5 * pow(toward, 90.0));
+    light += vec3(1.0, 0.82, 0.55) * (0.22 * pow(toward, 8.0) + 0.35 * pow(toward, 90.0));
 
     // Clouds lie on a level layer: divided by the elevation they crowd toward the horizon.
     vec2 layer = direction.xz / (up + 0.28) * 2.1 + vec2(3.1, 7.7);

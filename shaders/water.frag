@@ -46,8 +46,11 @@ void main() {
     float wall_top = tank.w - (max(world.y, 0.0) + wall * mirrored.y);
     above = mix(above, vec3(0.13, 0.28, 0.40), smoothstep(0.0, 0.02 + 0.6 * w, wall_top) * 0.75);
 
+    // A small disc with a mild glow in still water; on waves, which have finer ones that are not drawn, a wide glint.
     float toward = max(dot(mirrored, sun.xyz), 0.0);
-    above += SUNLIGHT * (30.0 * pow(toward, 2600.0) + 1.1 * pow(toward, 220.0));
+    float rough = clamp(5.0 * length(surface.yz) * eye.w, 0.0, 1.0);
+    float glow = 1.0 / (1.0 + 900.0 * (1.0 - toward));
+    above += SUNLIGHT * (mix(40.0, 12.0, rough) * pow(toward, mix(20000.0, 600.0, rough)) + 1.6 * glow * glow);
 
     vec3 bent = refract(ray, normal, 1.0 / IOR);
     vec3 face;

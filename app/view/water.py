@@ -9,6 +9,7 @@ What the heights mean and where they come from is not known here.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
@@ -43,7 +44,8 @@ from replay.errors import ShaderError
 if TYPE_CHECKING:
     from app.basin.furnishing import Furnishing
 
-SUN = np.array([-0.46, 0.60, -0.72]) / np.linalg.norm([-0.46, 0.60, -0.72])
+# From behind the pool as one first sees it: its mirror image lies near the far wall, and waves glitter.
+SUN = np.array([-0.30, 0.545, -0.783]) / np.linalg.norm([-0.30, 0.545, -0.783])
 # Snell's law at still water, for light that goes down.
 _SUNK = np.array([-SUN[0] / 1.333, -math.sqrt(1 - (1 - SUN[1] ** 2) / 1.333**2), -SUN[2] / 1.333])
 DEPTH = 0.12  # of the pool, to the longer side of the tank
@@ -70,6 +72,8 @@ class WaterView:
         quality: the level of the last picture (never `auto`).
         auto: what `auto` stands for now; whoever draws live tells it how long frames take.
         detail: sizes of the passes of the last picture.
+        light_interval: least seconds between two renewals of the light on the floor while the heights change;
+            0 renews it with each change. For who draws more pictures than a display shows.
         probe: called with a pass's name before it and with "" after the last, for who measures them.
 
     Raises:
@@ -104,7 +108,10 @@ class WaterView:
         self._backdrop_of: tuple[object, ...] = ()
         self._colours: Texture | None = None
         self._colours_name = ""
+        self.light_interval = 0.0
         self._prepared: tuple[object, ...] = ()
+        self._lit: tuple[object, ...] = ()
+        self._lit_at = -math.inf
         self._detail_of: tuple[object, ...] = ()
         self.detail: Detail | None = None
         self.probe: Callable[[str], None] | None = None
@@ -150,7 +157,7 @@ class WaterView:
         if width < 1 or height < 1:
             return
         if self._shaders.poll():
-            self._prepared, self._backdrop_of, self._sky_drawn = (), (), False
+            self._prepared, self._lit, self._backdrop_of, self._sky_drawn = (), (), (), False
         chosen = Quality(self.options.quality)
         self.quality = self.auto.quality if chosen is Quality.AUTO else chosen
         level = LEVELS[self.quality]
@@ -263,19 +270,20 @@ class WaterView:
     def _prepare(self, texture: Texture, detail: Detail) -> None:
         """Run the passes that depend on the heights only, if something they depend on changed."""
         options = self.options
-        state = (
-            texture.name, texture.revision, options.exaggeration, options.mode, detail.surface,
-            detail.caustics, detail.rays,
-        )  # fmt: skip
-        if state == self._prepared:
-            return
-        self._prepared = state
-        self._begin("surface")
-        self._preparation.draw_surface(texture, detail)
-        if options.mode == Mode.WATER:
+        shape = texture.name, options.exaggeration, options.mode, detail.surface, detail.caustics, detail.rays
+        state = (texture.revision, *shape)
+        surface, light = state != self._prepared, options.mode == Mode.WATER and state != self._lit
+        if light and self.light_interval and self._lit[1:] == shape:
+            light = time.monotonic() - self._lit_at >= self.light_interval
+        if surface:
+            self._prepared = state
+            self._begin("surface")
+            self._preparation.draw_surface(texture, detail)
+        if light:
+            self._lit, self._lit_at = state, time.monotonic()
             self._begin("caustics")
             self._preparation.draw_caustics(detail)
-        if not self._software:
+        if (surface or light) and not self._software:
             GL.glFlush()  # the GPU begins while the rest is told
 
     def _draw_backdrop(self, backdrop: Framebuffer, camera: OrbitCamera, pose: tuple[float, ...]) -> None:

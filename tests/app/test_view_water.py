@@ -226,6 +226,41 @@ def test_a_field_at_rest_has_no_contour_lines(stage: Stage):
     assert not np.array_equal(stage.picture(ring(stage.grid, 30, 20)), with_lines)
 
 
+@pytest.mark.parametrize("quality", [Quality.MEDIUM, Quality.LOW])
+def test_a_nearly_flat_field_on_a_level_has_no_contour_lines(stage: Stage, quality: Quality):
+    stage.view.options = WaterOptions(mode=Mode.DATA, quality=quality, axes=False, fixed_range=(-0.8, 0.8))
+    noise = np.random.default_rng(3).normal(size=(stage.grid.height, stage.grid.width))
+    flat = (0.1 + 2e-4 * noise).astype(np.float32)  # a line is where the height is 0.1 m
+    with_lines = stage.picture(flat)
+    assert stage.view.contour_interval == pytest.approx(0.2)
+    stage.view.options.contours = False
+    assert np.abs(with_lines - stage.picture(flat)).max() <= 2
+
+
+@pytest.mark.parametrize("quality", [Quality.MEDIUM, Quality.LOW])
+def test_a_slope_has_a_thin_line_at_every_level(stage: Stage, quality: Quality):
+    stage.view.options = WaterOptions(
+        mode=Mode.DATA, quality=quality, axes=False, exaggeration=0.01, fixed_range=(-0.8, 0.8)
+    )
+    stage.camera.orbit(-stage.camera.yaw, 2.0)  # from above
+    slope = np.tile(np.linspace(-0.79, 0.79, stage.grid.width, dtype=np.float32), (stage.grid.height, 1))
+    with_lines = stage.picture(slope)
+    stage.view.options.contours = False
+    darker = (stage.picture(slope) - with_lines)[SIZE[1] // 2].mean(axis=1) > 12
+    begins = np.flatnonzero(np.diff(darker.astype(int)) == 1)
+    assert len(begins) == 8 and darker.sum() <= 8 * 3
+    assert np.diff(begins) == pytest.approx(np.full(7, np.diff(begins).mean()), abs=1.01)
+
+
+@pytest.mark.parametrize("quality", [Quality.HIGH, Quality.MEDIUM, Quality.LOW, Quality.DRAFT])
+def test_still_water_mirrors_the_sun_as_a_small_disc(stage: Stage, quality: Quality):
+    stage.view.options = WaterOptions(quality=quality, axes=False, deck=0.5)  # stone is no mirror
+    bright = stage.picture(still(stage.grid)).min(axis=2) > 200
+    assert 0.0002 < bright.mean() < 0.003
+    rows, columns = np.nonzero(bright)
+    assert np.ptp(rows) < 0.06 * SIZE[1] and np.ptp(columns) < 0.06 * SIZE[0]
+
+
 def test_a_change_of_window_and_grid_leaks_nothing(gl: Window):
     from app.view.gl_objects import alive
 
