@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.touch import PressTrail
+from app.view.camera import WHOLE
 
 Rect = tuple[float, float, float, float]
 
@@ -18,6 +19,7 @@ class Canvas:
 
     Attributes:
         rect: x, y, width, height in window units.
+        free: the part of it that no bar lies over, in shares of its size: left, top, right, bottom.
         hovered: whether the pointer is over the water and not over a panel.
         pointer: where the pointer is, in window units.
         down: which buttons went down on the water and are still down: left, right, middle.
@@ -29,6 +31,7 @@ class Canvas:
     """
 
     rect: Rect = (0.0, 0.0, 1.0, 1.0)
+    free: Rect = WHOLE
     hovered: bool = False
     pointer: tuple[float, float] = (-1.0, -1.0)
     down: list[bool] = field(default_factory=lambda: [False, False, False])

@@ -12,11 +12,14 @@ from app.gui import Gui
 from app.panels.legend import Legend
 from app.panels.timeline import Timeline
 from app.panels.toolbar import Toolbar
-from app.panels.tools import ToolBar
+from app.panels.tools import ToolBar, bar_width
 from app.panels.widgets import elided
 from app.state import App, Rect
 
 _FIRST_HINT = "Drag on the water to push it.  Right drag orbits, wheel zooms, F1 shows all."
+HINT_SECONDS = 15.0
+_LARGEST_MARGIN = 0.2
+"""Of the water's place, on each side, that is kept free of the tank for a bar."""
 _FLAGS = (
     imgui.WindowFlags_.no_decoration
     | imgui.WindowFlags_.no_move
@@ -42,11 +45,14 @@ class CanvasItem:
         self._tools = ToolBar()
         self._legend = Legend()
         self._timeline = Timeline()
+        self._hint = FirstHint()
 
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
         """Build it over a rectangle in window units."""
         x, y, width, height = rect
         app.canvas.rect = rect
+        left, line = bar_width(gui, rect), imgui.get_frame_height()
+        app.canvas.free = free_part(rect, gui.scale, left, line + 24 * gui.scale)
         imgui.set_next_window_pos((x, y))
         imgui.set_next_window_size((width, height))
         imgui.push_style_var(imgui.StyleVar_.window_padding, (0.0, 0.0))
@@ -60,8 +66,41 @@ class CanvasItem:
         self._toolbar.draw(app, gui, rect)
         self._legend.draw(app, gui, rect)
         self._timeline.draw(app, gui, rect)
-        _tell(app, gui, rect)
+        _tell(app, gui, rect, hint=self._hint.shows(app, imgui.get_time()))
         imgui.end()
+
+
+class FirstHint:
+    """Whether a newcomer is still told what to do: until the first press on the water, and not for long."""
+
+    def __init__(self) -> None:
+        self._until: float | None = None
+
+    def shows(self, app: App, now: float) -> bool:
+        """Return whether it shows at a time in seconds."""
+        if app.scene is None or app.water is None:
+            return False
+        if self._until is None:
+            self._until = now + HINT_SECONDS
+        if app.touched or any(app.canvas.down):
+            self._until = now
+        return now < self._until
+
+
+def free_part(rect: Rect, scale: float, tools: float, bar: float) -> Rect:
+    """Return the part of the water's place that no bar lies over, in shares of its size.
+
+    Args:
+        rect: the water's place, window units.
+        scale: of the user interface.
+        tools: width of the bar of tools at the left, 0 without one.
+        bar: height of the bar at the top with the room around it.
+    """
+    width, height = max(rect[2], 1.0), max(rect[3], 1.0)
+    left = tools + 20 * scale if tools else 10 * scale
+    sides = (left / width, bar / height, 10 * scale / width, 54 * scale / height)
+    left, top, right, bottom = (min(side, _LARGEST_MARGIN) for side in sides)
+    return left, top, 1.0 - right, 1.0 - bottom
 
 
 def _note(app: App) -> None:
@@ -85,7 +124,7 @@ def _note(app: App) -> None:
         canvas.wheel += io.mouse_wheel
 
 
-def _tell(app: App, gui: Gui, rect: Rect) -> None:
+def _tell(app: App, gui: Gui, rect: Rect, *, hint: bool) -> None:
     """Say what to do while nobody has done anything."""
     if app.scene is None:
         text, y = "Press Ctrl+O to open a capture, or drop one here", rect[1] + rect[3] / 2
@@ -98,7 +137,7 @@ def _tell(app: App, gui: Gui, rect: Rect) -> None:
         )
     elif app.lab is not None and app.lab.frame.looking:
         return
-    elif not app.touched and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
+    elif hint and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
         text, y = _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
     else:
         return

@@ -52,10 +52,10 @@ class ToolBar:
         if scene is None or scene.player is None or scene.grid is None:
             return
         self._overlay.draw(app, gui)
-        side = imgui.get_frame_height() + 6 * scale
-        if rect[2] < 260 * scale or rect[3] < len(_TOOLS) * side + 70 * scale:
+        width = bar_width(gui, rect)
+        if not width:
             return
-        width = side + 8 * scale
+        side = width - 8 * scale
         x = rect[0] + 12 * scale
         y = rect[1] + max((rect[3] - self._height) / 2, 50 * scale)
         draw = imgui.get_window_draw_list()
@@ -206,6 +206,13 @@ class ToolBar:
         end = (x + size.x + 28 * scale, y + size.y + 14 * scale)
         draw.add_rect_filled((x, y), end, gui.colors.overlay, (end[1] - y) / 2)
         draw.add_text((x + 14 * scale, y + 7 * scale), gui.colors.text, text)
+
+
+def bar_width(gui: Gui, rect: Rect) -> float:
+    """Return the width of the bar in a rectangle, both in window units; 0 where there is no room for one."""
+    side = imgui.get_frame_height() + 6 * gui.scale
+    fits = rect[2] >= 260 * gui.scale and rect[3] >= len(_TOOLS) * side + 70 * gui.scale
+    return side + 8 * gui.scale if fits else 0.0
 
 
 def _row(

@@ -18,7 +18,14 @@ PITCH_LIMIT = math.radians(89.0)
 REFERENCE_EXTENT = 12.8  # m; the tank for which the distance limits are 5 and 50 m
 REFERENCE_LIMITS = (5.0, 50.0)
 
+RIM_WIDTH, RIM_HEIGHT = 0.054, 0.013
+"""Of the coping around the tank, in longer sides of it."""
+BESIDE = 0.105
+"""How far beyond the coping the scale bar and its words reach, in the same measure."""
+
 Viewport = tuple[float, float, float, float]
+Rect = tuple[float, float, float, float]
+WHOLE: Rect = (0.0, 0.0, 1.0, 1.0)
 
 
 def _origin() -> np.ndarray:
@@ -118,27 +125,64 @@ class OrbitCamera:
         # Eye and target move on the lines to the fixed place by the same ratio.
         self.target = fixed + (self.target - fixed) * (self.distance / before)
 
-    def frame_grid(self, grid: Grid, aspect: float = 4 / 3) -> None:
-        """Look at the whole tank from the default direction, and fit the distance limits to it."""
+    def frame_grid(self, grid: Grid, aspect: float = 4 / 3, free: Rect = WHOLE) -> None:
+        """Look at the whole tank from the default direction, and fit the distance limits to it.
+
+        Args:
+            grid: the grid.
+            aspect: of the picture, width to height.
+            free: the part of the picture that nothing lies over, in shares of its width and height: left,
+                top, right, bottom. The tank with its rim, scale bar and axes is put into it.
+        """
         default = OrbitCamera()
         self.yaw, self.pitch, self.fov = default.yaw, default.pitch, default.fov
         size = max(grid.extent)
         nearest, farthest = (limit * size / REFERENCE_EXTENT for limit in REFERENCE_LIMITS)
-        self.target = np.array([0.0, -0.03 * size, 0.0])
-        self.distance = max(self._fitting_distance(grid, aspect), nearest)
+        eye = self._fitting_eye(furnished_bounds(grid), aspect, free)
+        # What it turns around is the still water in the middle of the picture.
+        self.distance = max(float(eye[1] / self.back[1]), nearest)
+        self.target = eye - float(eye[1] / self.back[1]) * self.back
         self.limits = nearest, max(farthest, self.distance)  # a very narrow window needs more
 
-    def _fitting_distance(self, grid: Grid, aspect: float) -> float:
-        """Smallest distance at which the tank's corners are inside the picture, m."""
-        half_x, half_z = grid.extent[0] / 2, grid.extent[1] / 2
-        depth = -0.12 * max(grid.extent)
-        corners = np.array(
-            [[x, y, z] for x in (-half_x, half_x) for y in (0, depth) for z in (-half_z, half_z)]
-        )
-        offsets = corners - self.target
-        tangent = math.tan(self.fov / 2) * 0.94  # a rim around the tank
-        toward = offsets @ self.back
-        needed = np.maximum(
-            np.abs(offsets @ self.right) / (tangent * aspect), np.abs(offsets @ self.up) / tangent
-        )
-        return float(np.max(toward + needed))
+    def _fitting_eye(self, points: np.ndarray, aspect: float, free: Rect) -> np.ndarray:
+        """Return the nearest place of the eye from which all points are in a part of the picture, m.
+
+        A point at (x, y, z) along right, up and back is seen from an eye at (X, Y, Z) at the tangents
+        (x - X) / (Z - z) and (y - Y) / (Z - z). That they are within the limits of the free part is linear
+        in X, Y and Z; the least Z follows, and X and Y are put in the middle of what is left for them.
+        Y stays near the tank's centre, for that is what the camera turns around.
+        """
+        tangent = math.tan(self.fov / 2)
+        left, top, right, bottom = free
+        wide = ((2 * left - 1) * tangent * aspect, (2 * right - 1) * tangent * aspect)
+        high = ((1 - 2 * bottom) * tangent, (1 - 2 * top) * tangent)
+        along, up, back = points @ self.right, points @ self.up, points @ self.back
+
+        def ends(side: np.ndarray, limits: tuple[float, float]) -> tuple[float, float]:
+            return float(np.max(side + limits[1] * back)), float(np.min(side + limits[0] * back))
+
+        def middle(far: float, side: np.ndarray, limits: tuple[float, float]) -> float:
+            most, least = ends(side, limits)
+            return (most - limits[1] * far + least - limits[0] * far) / 2
+
+        def nearest(side: np.ndarray, limits: tuple[float, float]) -> float:
+            most, least = ends(side, limits)
+            return (most - least) / (limits[1] - limits[0])
+
+        far = max(nearest(along, wide), nearest(up, high))
+        limit = 0.07 * float(np.ptp(points, axis=0).max())
+        y = min(max(middle(far, up, high), -limit), limit)
+        off = up - y
+        far = max(nearest(along, wide), float(np.max(back + np.maximum(off / high[1], off / high[0]))))
+        return middle(far, along, wide) * self.right + y * self.up + far * self.back
+
+
+def furnished_bounds(grid: Grid) -> np.ndarray:
+    """Return points around the tank with its rim, scale bar and axes, (number, 3), m."""
+    size = max(grid.extent)
+    half_x, half_z = grid.extent[0] / 2 + RIM_WIDTH * size, grid.extent[1] / 2 + RIM_WIDTH * size
+    height = RIM_HEIGHT * size
+    points = [(x, y, z) for x in (-half_x, half_x) for y in (0.0, height) for z in (-half_z, half_z)]
+    points += [(x, height, half_z + BESIDE * size) for x in (half_x - grid.extent[0] / 3, half_x)]
+    points.append((-half_x, 0.1 * size, -half_z))
+    return np.array(points)

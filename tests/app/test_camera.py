@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from app.view.camera import PITCH_LIMIT, OrbitCamera
+from app.view.camera import PITCH_LIMIT, OrbitCamera, furnished_bounds
 from app.view.grid import Grid
 from app.view.picking import cursor_ray, hit_level, project_point
 
@@ -113,3 +113,18 @@ def test_framing_shows_all_corners(grid: Grid, size: tuple[int, int]):
         for z in (-half_z, half_z):
             u, v = project_point(camera, np.array([x, 0, z]), (0, 0, *size))
             assert 0 <= u <= size[0] and 0 <= v <= size[1]
+
+
+@pytest.mark.parametrize("grid", [Grid(128, 128), Grid(200, 50), Grid(40, 300)])
+@pytest.mark.parametrize("free", [(0.1, 0.12, 0.98, 0.9), (0.2, 0.2, 0.8, 0.8), (0.0, 0.0, 1.0, 1.0)])
+def test_framing_keeps_to_the_free_part_and_fills_it(grid: Grid, free: tuple[float, float, float, float]):
+    camera = OrbitCamera()
+    camera.frame_grid(grid, 4 / 3, free)
+    places = np.array([project_point(camera, point, VIEWPORT) for point in furnished_bounds(grid)])
+    shares = places / (800, 600)
+    assert (shares >= np.array(free[:2]) - 1e-9).all() and (shares <= np.array(free[2:]) + 1e-9).all()
+    low, high = shares.min(axis=0), shares.max(axis=0)
+    reached = [abs(low[0] - free[0]), abs(low[1] - free[1]), abs(high[0] - free[2]), abs(high[1] - free[3])]
+    assert min(reached) < 1e-6
+    assert camera.target[1] == pytest.approx(0, abs=1e-9)  # it turns around a place of the still water
+    assert math.hypot(camera.target[0], camera.target[2]) < 0.35 * max(grid.extent)

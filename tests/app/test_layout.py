@@ -76,3 +76,51 @@ def test_the_graph_of_the_demo_is_seen_whole_when_it_opens(frame_capture):
         left, top = graph.camera.to_window((0.0, 0.0))
         assert left >= 0 and top >= 0
         assert right <= graph._fitted[0] and bottom <= graph._fitted[1]
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600), (1920, 1080)])
+def test_the_start_view_shows_tank_axes_and_scale_bar_between_the_bars(frame_of, size):
+    import numpy as np
+
+    from app.panels.tools import bar_width
+    from app.scene import open_scene
+    from app.view.camera import RIM_HEIGHT, RIM_WIDTH
+    from app.view.marks import place_marks
+    from app.view.picking import project_point
+
+    player = open_scene(frame_of(width=64, height=64, substeps=4), "cpu").player
+    with running_app(player, size=size) as rig:
+        rig.frames(8)
+        app, rect = rig.app, rig.app.canvas.rect
+        grid, longest = app.scene.grid, 6.4
+        half = longest / 2 + RIM_WIDTH * longest
+        points = [(x, RIM_HEIGHT * longest, z) for x in (-half, half) for z in (-half, half)]
+        for mark in place_marks(grid, app.camera, RIM_HEIGHT * longest, longest / 30, (0.0, 0.0, 0.0)):
+            corner, edge_u, edge_v = (np.array(edge) for edge in (mark.corner, mark.edge_u, mark.edge_v))
+            points += [corner, corner + edge_u, corner + edge_v, corner + edge_u + edge_v]
+        app.camera.orbit(1.0, 0.3)
+        rig.key("F")
+        places = np.array([project_point(app.camera, np.array(point), rect) for point in points])
+        tools = 12 + bar_width(rig.gui, rect)
+        assert tools > 40  # at these sizes there is a bar of tools
+        assert places[:, 0].min() > rect[0] + tools
+        assert places[:, 0].max() < rect[0] + rect[2]
+        assert places[:, 1].min() > rect[1] + 10 + 41  # the bar at the top
+        assert places[:, 1].max() < rect[1] + rect[3] - 46  # the words at the bottom
+        # and it is no smaller than need be
+        assert np.ptp(places[:, 0]) > 0.74 * (rect[2] - tools) or np.ptp(places[:, 1]) > 0.7 * rect[3]
+
+
+def test_the_first_hint_goes_after_a_press_or_a_while(frame_capture):
+    from app.panels.canvas import HINT_SECONDS, FirstHint
+
+    with running_app(FakePlayer(frame_capture)) as rig:
+        rig.frames(3)
+        waited, pressed = FirstHint(), FirstHint()
+        assert waited.shows(rig.app, 5.0) and waited.shows(rig.app, 4.9 + HINT_SECONDS)
+        assert not waited.shows(rig.app, 5.1 + HINT_SECONDS)
+        assert pressed.shows(rig.app, 5.0)
+        rig.app.canvas.down[1] = True
+        assert not pressed.shows(rig.app, 5.1)
+        rig.app.canvas.down[1] = False
+        assert not pressed.shows(rig.app, 5.2)
