@@ -132,6 +132,8 @@ def run_app(
             app.session.stop()
             return code
         app.attempt(lambda: open_first(app, path, params or {}, basin))
+        if settings.welcome and path is basin is record is None:
+            app.welcome.begin(app.scene)
         looked = clock()
         while not (app.quitting or window.should_close):
             run_frame(app, gui, desk, clock)
@@ -189,6 +191,7 @@ def handle_input(app: App, gui: Gui | None, events: list[Event]) -> None:
         gui.feed(events)
     handle_events(app, events, typing=gui is not None and gui.takes_keys)
     handle_canvas(app)
+    app.welcome.step(app, events)
     app.do_later()
     app.attempt(app.poll_question)
     app.poll_lab()
@@ -219,7 +222,6 @@ def launch(app: App, now: float | None, count: int) -> int:
     try:
         for segment in app.push.segments(count):
             scene.push(segment)
-            app.touched |= segment is not None
             scene.player.launch()
         if count and not scene.not_finite and scene.check_finite(app.frame):
             scene.clock.paused = True
@@ -349,11 +351,8 @@ def screenshot_path() -> Path:
     """Return a file name by date and time in the user's folder for pictures."""
     import platformdirs
 
-    return (
-        Path(platformdirs.user_pictures_dir())
-        / "Ripplescope"
-        / time.strftime("ripplescope-%Y%m%d-%H%M%S.png")
-    )
+    folder = Path(platformdirs.user_pictures_dir()) / "Ripplescope"
+    return folder / time.strftime("ripplescope-%Y%m%d-%H%M%S.png")
 
 
 def open_first(

@@ -43,6 +43,7 @@ class Settings:
 
     theme: str = "dark"
     ui_scale: float = 1.0
+    welcome: bool = True
     window_width: int = 1280
     window_height: int = 800
     recent: list[str] = field(default_factory=list)
@@ -90,6 +91,8 @@ def _checked(name: str, value: Any) -> Any:
         wanted = "a list of texts"
     elif name == "theme":
         good, wanted = value in THEMES, " or ".join(THEMES)
+    elif name == "welcome":
+        good, wanted = isinstance(value, bool), "true or false"
     elif name == "ui_scale":
         good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0.5 <= value <= 4.0
         wanted = "a number from 0.5 to 4"

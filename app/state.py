@@ -27,6 +27,7 @@ from app.settings import OPTIONAL_PANELS, Settings, save_settings
 from app.simclock import FrameTimes
 from app.touch import PushPath
 from app.view.camera import OrbitCamera
+from app.welcome import Welcome
 from app.window import Window
 from replay.errors import RipplescopeError, TrustError
 
@@ -69,7 +70,7 @@ class App:
         popup_open: whether a form, a menu or a list is open over the panels.
         widget_held: whether a button of the mouse or the keyboard is on a widget, such as a slider.
         framed: the water's place in the window for which the view frames the grid, None once it was moved.
-        touched: whether the water was pushed before, so that nobody needs to be told how.
+        welcome: the drops that fall into the demo at first.
     """
 
     def __init__(self, window: Window, settings: Settings, *, device: str, config: Path | None) -> None:
@@ -102,7 +103,8 @@ class App:
         self.closed_panels = settings.closed_panels()
         self.help_asked = self.open_asked = self.close_popups_asked = self.let_go_asked = False
         self.layout_reset_asked = self.screenshot_asked = False
-        self.popup_open = self.widget_held = self.touched = False
+        self.popup_open = self.widget_held = False
+        self.welcome = Welcome()
         self.framed: Rect | None = None
         self.quitting = False
         self.vsync = True

@@ -82,7 +82,7 @@ class FirstHint:
             return False
         if self._until is None:
             self._until = now + HINT_SECONDS
-        if app.touched or any(app.canvas.down):
+        if any(app.canvas.down):
             self._until = now
         return now < self._until
 

@@ -7,7 +7,9 @@ from replay.errors import UsageError
 
 
 def test_round_trip(tmp_path):
-    settings = Settings(theme="light", ui_scale=1.25, window_width=900, recent=['/a "b"\\c.wrp', "/ü.wrp"])
+    settings = Settings(
+        theme="light", ui_scale=1.25, welcome=False, window_width=900, recent=['/a "b"\\c.wrp', "/ü.wrp"]
+    )
     settings.others = {"later": {"key": "value", "list": [1, 2.5, True]}, "flag": False}
     save_settings(settings, tmp_path / "deep" / "config")
     assert load_settings(tmp_path / "deep" / "config") == (settings, "")
@@ -23,6 +25,7 @@ def test_no_file_means_defaults_and_no_message(tmp_path):
         ("theme = ", "TOML"),
         ('theme = "pink"', "dark or light"),
         ("ui_scale = 100.0", "0.5 to 4"),
+        ("welcome = 1", "true or false"),
         ("window_width = true", "whole number"),
         ("recent = [1]", "list of texts"),
     ],
