@@ -264,7 +264,8 @@ class ParameterEditor:
         """Return the command that opens a capture with the present values."""
         words = ["ripplescope", path]
         for name, value in self.changed().items():
-            words += ["--param", f"{name}={','.join(f'{number:.9g}' for number in value)}"]
+            scalar = self.specs[name].element.scalar
+            words += ["--param", f"{name}={','.join(_exact(scalar, number) for number in value)}"]
         return shlex.join(words)
 
     def _put(self, name: str, value: Value) -> None:
@@ -313,3 +314,8 @@ class ParameterEditor:
 
     def _scalars(self) -> dict[str, float]:
         return {**self._fixed, **self.scalars()}
+
+
+def _exact(scalar: np.dtype, number: float) -> str:
+    """Return the shortest text that gives the same element again."""
+    return str(int(number)) if scalar.kind == "b" else str(scalar.type(number)).removesuffix(".0")

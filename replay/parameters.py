@@ -176,13 +176,20 @@ def _refuse_not_finite(spec: ParameterSpec, given: np.ndarray, result: np.ndarra
 def check_limits(spec: ParameterSpec, value: npt.ArrayLike) -> None:
     """Refuse a value outside the range that the manifest gives a parameter for people.
 
+    The range holds what its ends become as elements: those can be set, so they can be given as well.
+
     Raises:
         ParameterError: names the value and the range.
     """
     numbers = np.atleast_1d(np.asarray(value))
     low = -np.inf if spec.minimum is None else spec.minimum
     high = np.inf if spec.maximum is None else spec.maximum
-    outside = numbers[~((numbers >= low) & (numbers <= high))]
+    held, least, most = numbers, low, high
+    if spec.element.scalar.kind == "f":
+        with np.errstate(over="ignore"):
+            held = numbers.astype(spec.element.scalar).astype(np.float64)
+            least, most = (float(spec.element.scalar.type(end)) for end in (low, high))
+    outside = numbers[~((held >= min(low, least)) & (held <= max(high, most)))]
     if outside.size:
         unit = f" {spec.unit}" if spec.unit else ""
         raise ParameterError(

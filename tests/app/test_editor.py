@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import argparse
 import math
+import shlex
 
 import numpy as np
 import pytest
@@ -204,3 +206,24 @@ def test_values_survive_a_new_capture(frame_capture, frame_of):
         editor.apply({"k_speed": 90.0, "radius": 3.0})
         assert new.adopt(editor) == []
         assert new.values["k_speed"] == (90.0,) and new.values["radius"] == (3.0,)
+
+
+@pytest.mark.parametrize("value", [1e9, -1e9, 0.3])
+@pytest.mark.parametrize("name", ["k_speed", "k_damp", "radius", "magnitude", "dt"])
+def test_the_copied_command_gives_the_same_values_again(frame_capture, name, value):
+    """Also at the ends of a range and at the stability limit."""
+    from app.commands.view import add_arguments
+    from app.headless import set_parameters
+    from app.scene import Scene
+    from replay.players import open_player
+
+    with Scene.of_player(open_player(frame_capture, "cpu")) as scene:
+        scene.editor.apply({name: value})
+        wanted = dict(scene.editor.values)
+        line = scene.editor.command_line("frame.wrp")
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    arguments = parser.parse_args(shlex.split(line)[1:])
+    with Scene.of_player(open_player(frame_capture, "cpu")) as again:
+        set_parameters(again, dict(arguments.param))
+        assert {name: tuple(again.player.get(name).reshape(-1)) for name in wanted} == wanted

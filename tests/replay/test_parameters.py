@@ -134,6 +134,17 @@ def test_limits_are_checked_only_when_asked() -> None:
     check_limits(spec("free", "float32"), 1e30)
 
 
+def test_the_ends_of_a_range_are_in_it_as_elements() -> None:
+    share = spec("share", "float32", minimum=0.7, maximum=0.8)
+    low, high = float(np.float32(0.7)), float(np.float32(0.8))
+    assert low < 0.7 and high > 0.8
+    for end in (0.7, 0.8, low, high, float(f"{low:.9g}"), float(f"{high:.9g}")):
+        check_limits(share, end)
+    for outside in (np.nextafter(np.float32(low), 0), np.nextafter(np.float32(high), 1)):
+        with pytest.raises(ParameterError, match="outside its range"):
+            check_limits(share, float(outside))
+
+
 def capture_with(
     regions: dict[int, Region], names: list[tuple[str, int]], manifest: Manifest | None
 ) -> Capture:
