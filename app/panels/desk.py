@@ -38,26 +38,15 @@ _FLOATING = {"Capture, explained": (940.0, 730.0)}
 """Panels that lie over the others until the user docks them, with their size at first."""
 
 
-_CENTRAL = (
-    imgui.WindowFlags_.no_decoration
-    | imgui.WindowFlags_.no_move
-    | imgui.WindowFlags_.no_saved_settings
-    | imgui.WindowFlags_.no_docking
-    | imgui.WindowFlags_.no_background
-    | imgui.WindowFlags_.no_bring_to_front_on_focus
-)
-
-
 class Desk:
     """Everything that ImGui shows."""
 
     def __init__(self, app: App, gui: Gui) -> None:
         self._app, self._gui = app, gui
-        self._graph = GraphPanel()
         self.panels: tuple[Panel, ...] = (
             ParametersPanel(),
             WaterPanel(),
-            self._graph,
+            GraphPanel(),
             InspectorPanel(),
             EventsPanel(),
             PerformancePanel(),
@@ -72,7 +61,7 @@ class Desk:
         self._titles = {panel.name: f"{panel.icon}  {panel.name}###{panel.name}" for panel in self.panels}
         self._front: list[str] = []
         self._closed = set(app.closed_panels)
-        self._laid_out = self._was_central = False
+        self._laid_out = False
         self._canvas = CanvasItem()
         self._menu = MenuBar([panel.name for panel in self.panels])
         self._status = StatusBar()
@@ -94,7 +83,8 @@ class Desk:
         if shown:
             self._guarded(lambda: self._menu.draw(app, gui))
             self._guarded(lambda: self._status.draw(app, gui))
-        if internal.dock_builder_get_node(dock) is None:
+        bare = internal.dock_builder_get_node(dock) is None
+        if bare:
             # The size that menu and status bar leave is known from the second frame on.
             app.later(lambda: setattr(app, "layout_reset_asked", True))
         elif app.layout_reset_asked:
@@ -106,14 +96,8 @@ class Desk:
             flags |= imgui.DockNodeFlags_.keep_alive_only
         imgui.dock_space_over_viewport(dock, None, flags)
         rect = self._water_rect(dock) if shown else _whole()
-        self._guarded(lambda: self._canvas.draw(app, gui, rect))
-        central = shown and app.scene is not None and app.water is None and "Graph" not in app.closed_panels
-        if central:
-            self._central_graph(rect)
-        if central is not self._was_central and shown:
-            self._was_central = central
-            # A panel that comes back would bring another one of its tabs to the front.
-            self._front = ["Performance"]
+        if not (bare and shown):  # or the water would be seen for a moment where the panels will be
+            self._guarded(lambda: self._canvas.draw(app, gui, rect))
         if shown:
             if app.focused:
                 app.closed_panels.discard("Parameters")
@@ -122,7 +106,7 @@ class Desk:
                 imgui.set_window_focus(self._titles[self._front.pop(0)])
             self._laid_out = not app.layout_reset_asked
             for panel in self.panels:
-                if panel.name not in app.closed_panels and not (central and panel is self._graph):
+                if panel.name not in app.closed_panels:
                     if panel.name in self._closed:
                         imgui.set_next_window_focus()  # it was just asked for
                     self._draw_panel(panel)
@@ -144,18 +128,6 @@ class Desk:
         if not stays:
             app.closed_panels.add(panel.name)
             app.save_settings()
-
-    def _central_graph(self, rect: Rect) -> None:
-        """Show the graph where the water would be, in a capture that has none."""
-        scale, scene = self._gui.scale, self._app.scene
-        top = 52 * scale if scene is not None and scene.player is not None else 36 * scale
-        if rect[3] < top + 60 * scale:
-            return
-        imgui.set_next_window_pos((rect[0], rect[1] + top))
-        imgui.set_next_window_size((rect[2], rect[3] - top))
-        imgui.begin("##graph", None, _CENTRAL)
-        self._guarded(lambda: self._graph.draw(self._app, self._gui))
-        imgui.end()
 
     def _guarded(self, work) -> None:
         state = internal.ErrorRecoveryState()
