@@ -30,13 +30,14 @@ void main() {
     vec3 shown = base * mix(0.55, 1.0, lit);
 
     if (data.z > 0.0) {
-        // Lines at odd halves: a field at rest, zero all over, is on none of them. They follow the smooth surface,
-        // for raw cells that differ a little would be ringed one by one. Where it is so flat that a line would
-        // be a spot, or so steep that lines would touch, there is none.
+        // Lines at whole multiples of the interval but zero, which a field at rest is all over. They follow the
+        // smooth surface, for raw cells that differ a little would be ringed one by one. Where it is so flat that
+        // a line would be a spot, or so steep that lines would touch, there is none.
         float level = surface.x / data.z;
         vec2 slope = surface.yz / data.z;
         float steep = length(vec2(dot(slope, dFdx(world.xz)), dot(slope, dFdy(world.xz))));
-        float line = 1.0 - smoothstep(0.5, 1.3, abs(fract(level) - 0.5) / max(steep, 1e-6));
+        float off = abs(abs(level) - max(round(abs(level)), 1.0));
+        float line = 1.0 - smoothstep(0.5, 1.3, off / max(steep, 1e-6));
         float seen = smoothstep(0.015, 0.05, steep) * (1.0 - smoothstep(0.2, 0.45, steep));
         shown = mix(shown, vec3(0.03), 0.5 * line * seen);
     }

@@ -15,6 +15,7 @@ from app.panels.toolbar import Toolbar
 from app.panels.tools import ToolBar, bar_width
 from app.panels.widgets import elided
 from app.state import App, Rect
+from app.view.options import Mode
 
 _FIRST_HINT = "Drag on the water to push it.  Right drag orbits, wheel zooms, F1 shows all."
 HINT_SECONDS = 15.0
@@ -78,8 +79,8 @@ class FirstHint:
 
     def shows(self, app: App, now: float) -> bool:
         """Return whether it shows at a time in seconds."""
-        if app.scene is None or app.water is None:
-            return False
+        if app.scene is None or app.water is None or app.water.options.mode == Mode.DATA:
+            return False  # where the legend is, which shows that much was found out already
         if self._until is None:
             self._until = now + HINT_SECONDS
         if any(app.canvas.down):

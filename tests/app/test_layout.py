@@ -120,6 +120,9 @@ def test_the_first_hint_goes_after_a_press_or_a_while(frame_capture):
         assert waited.shows(rig.app, 5.0) and waited.shows(rig.app, 4.9 + HINT_SECONDS)
         assert not waited.shows(rig.app, 5.1 + HINT_SECONDS)
         assert pressed.shows(rig.app, 5.0)
+        rig.app.water.options.mode = "data"  # then the legend has its place
+        assert not pressed.shows(rig.app, 5.0)
+        rig.app.water.options.mode = "water"
         rig.app.canvas.down[1] = True
         assert not pressed.shows(rig.app, 5.1)
         rig.app.canvas.down[1] = False
