@@ -111,6 +111,8 @@ def open_path(app: App, path: Path, *, keep_view: bool) -> None:
 
     capture = open_capture(path)
     app.forget_question()
+    if not keep_view:
+        app.cancel_recapture()  # it would take the place of what is opened now
     if app.asks and capture.blocking_faults:
         fault = capture.blocking_faults[0]
         _look_at(app, capture, f"{fault.where}: {fault.what}")

@@ -341,6 +341,13 @@ class App:
             if self._furnish is not None:
                 self._furnish()
 
+    def cancel_recapture(self) -> None:
+        """End the capture in the making, if there is one."""
+        if self.recapture is not None:
+            self.recapture.cancel()
+            self.tell(f"no capture of {self.recapture.request}: it was ended")
+            self.recapture = None
+
     # Presets and settings
 
     def reload_presets(self) -> None:
@@ -377,9 +384,7 @@ class App:
 
     def close(self) -> None:
         """Release everything but the window, in the order in which it was made, backwards."""
-        if self.recapture is not None:
-            self.recapture.cancel()
-            self.recapture = None
+        self.cancel_recapture()
         self.forget_question()
         self.attempt(self.session.close)
         while self.closables:

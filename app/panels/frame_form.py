@@ -67,6 +67,9 @@ class FrameForm:
         if app.recapture is not None:
             dots = _DOTS[int(time.monotonic() * 4) % 4]
             caption(gui, f"{fa.ICON_FA_HOURGLASS_HALF}  capturing {app.recapture.request}{dots}")
+            if imgui.button(f"{fa.ICON_FA_XMARK}  Cancel", (width, 0.0)):
+                app.later(app.cancel_recapture)
+            tooltip("Keep the frame that is open")
             return
         imgui.begin_disabled(same or not valid)
         if imgui.button(f"{fa.ICON_FA_CAMERA}  Capture again", (width, 0.0)):

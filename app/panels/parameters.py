@@ -5,7 +5,7 @@ What can be set and what cannot is `app.editor`'s business; here are widgets onl
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
@@ -19,6 +19,7 @@ from app.panels.preset_row import PresetRow
 from app.panels.slider import slider
 from app.panels.widgets import Kept, caption, hint, icon_button, right_align, shape_text, tooltip, unit_text
 from app.state import App
+from replay.errors import ParameterError
 from replay.parameters import ParameterSpec
 
 _UNDO = hint("Undo", Action.UNDO)
@@ -174,7 +175,13 @@ class ParametersPanel:
 
     @staticmethod
     def _set(app: App, editor: ParameterEditor, name: str, value: tuple[float, ...]) -> None:
-        for message in app.attempt(lambda: editor.apply({name: value})) or ():
+        try:
+            messages = editor.apply({name: value})
+        except ParameterError as error:
+            # The Enter that ended the typing would close the message at once.
+            app.later(partial(app.fail, error))
+            return
+        for message in messages:
             app.tell(message)
 
     def _stability(self, gui: Gui, editor: ParameterEditor) -> None:

@@ -42,7 +42,7 @@ class Places:
             pop_id()
 
         imgui.new_frame, imgui.push_id, imgui.pop_id = begin, push, pop
-        for name in ("button", "input_float", "slider_float", "input_text_with_hint", "begin_menu"):
+        for name in ("button", "input_float", "input_int", "slider_float", "input_text_with_hint", "begin_menu"):
             setattr(imgui, name, self._noting(imgui, getattr(imgui, name)))
 
     def _noting(self, imgui: Any, widget: Any) -> Any:
@@ -137,6 +137,8 @@ class Probe:
             "swaps": app.window.swaps,
             "scale": app.window.content_scale,
             "full_screen": app.window._placement is not None,
+            "recapturing": app.recapture is not None,
+            "changed_on_disk": scene.changed_on_disk,
             "paused": clock.paused,
             "speed": clock.speed,
             "simulated": clock.simulated,

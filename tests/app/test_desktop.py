@@ -137,6 +137,39 @@ def test_a_typed_value_acts_and_fires_no_shortcut(user: Desktop):
     assert left.panels and not left.paused and left.speed == 1.0 and left.mode == "water" and user.runs
 
 
+@pytest.mark.parametrize("nonsense", ["1e400", "nan", "abc"])
+def test_nonsense_typed_into_a_field_changes_nothing_and_at_most_a_message_says_so(user: Desktop, nonsense):
+    before = user.state().values
+    user.click(*user.place("k_speed/##field"))
+    user.until(lambda now: now.typing)
+    user.press("ctrl+a")
+    user.do("type", nonsense)
+    user.press("Return")
+    user.until(lambda now: not now.typing)
+    assert user.frames(5).values == before
+    if nonsense != "abc":
+        assert user.until(lambda now: now.popup).message.startswith("k_speed cannot be")
+        user.press("Escape")
+    user.until(lambda now: not now.popup and not now.message)
+
+
+def test_a_capture_in_the_making_can_be_ended(user: Desktop):
+    before = user.state()
+    user.click(*user.place("##Columns"))
+    user.until(lambda now: now.typing)
+    user.press("ctrl+a")
+    user.do("type", "300")
+    user.press("Return")
+    user.until(lambda now: not now.typing)
+    user.click(*user.place("\uf030  Capture again"))
+    begun = user.until(lambda now: now.recapturing)
+    user.until(lambda now: now.frame > begun.frame + 3 and now.launches > begun.launches)
+    user.click(*user.place("\uf00d  Cancel"))
+    ended = user.until(lambda now: not now.recapturing)
+    assert ended.scene == before.scene and ended.camera == before.camera and not ended.message
+    user.place("\uf030  Capture again")
+
+
 def test_a_dragged_slider_acts_at_once_and_is_one_step_for_undo(user: Desktop):
     x, y, width, height = user.until(lambda now: "k_speed/##slider" in now.places).places["k_speed/##slider"]
     middle = y + height / 2
