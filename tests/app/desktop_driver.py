@@ -42,7 +42,14 @@ class Places:
             pop_id()
 
         imgui.new_frame, imgui.push_id, imgui.pop_id = begin, push, pop
-        for name in ("button", "input_float", "input_int", "slider_float", "input_text_with_hint", "begin_menu"):
+        for name in (
+            "button",
+            "input_float",
+            "input_int",
+            "slider_float",
+            "input_text_with_hint",
+            "begin_menu",
+        ):
             setattr(imgui, name, self._noting(imgui, getattr(imgui, name)))
 
     def _noting(self, imgui: Any, widget: Any) -> Any:
