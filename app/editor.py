@@ -181,9 +181,9 @@ class ParameterEditor:
         """Whether a parameter has its default value."""
         return self.values[name] == self.defaults[name]
 
-    def reset(self, names: Iterable[str] | None = None) -> None:
-        """Give the default back to some parameters, or to all, as one step."""
-        self.apply({name: self.defaults[name] for name in (self.names if names is None else names)})
+    def reset(self, names: Iterable[str] | None = None) -> list[str]:
+        """Give the default back to some parameters, or to all, as one step; return as `apply` does."""
+        return self.apply({name: self.defaults[name] for name in (self.names if names is None else names)})
 
     def undo(self) -> bool:
         """Take the last step back; return whether there was one."""

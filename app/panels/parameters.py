@@ -88,7 +88,7 @@ class ParametersPanel:
             label = f"{fa.ICON_FA_ERASER}##reset all"
         right_align(imgui.calc_text_size(label, True).x + 16 * gui.scale)
         if imgui.button(label):
-            editor.reset()
+            _tell(app, editor.reset())
         tooltip("Give every parameter its default")
 
     def _row(self, app: App, gui: Gui, editor: ParameterEditor, name: str) -> None:
@@ -104,7 +104,7 @@ class ParametersPanel:
             right_align(side + 6 * gui.scale)
             imgui.push_style_var(imgui.StyleVar_.frame_padding, (3 * gui.scale, 0.0))
             if icon_button(gui, f"{fa.ICON_FA_ROTATE_LEFT}##default", "Back to the default"):
-                editor.reset([name])
+                _tell(app, editor.reset([name]))
             imgui.pop_style_var()
         if len(value) == 1 and spec.element.scalar.kind == "f":
             self._number(app, gui, editor, name, spec, float(value[0]))
@@ -181,8 +181,7 @@ class ParametersPanel:
             # The Enter that ended the typing would close the message at once.
             app.later(partial(app.fail, error))
             return
-        for message in messages:
-            app.tell(message)
+        _tell(app, messages)
 
     def _stability(self, gui: Gui, editor: ParameterEditor) -> None:
         share = editor.courant
@@ -207,6 +206,12 @@ class ParametersPanel:
             "the red part of a slider lies beyond."
         )
         imgui.dummy((0.0, 4 * scale))
+
+
+def _tell(app: App, messages: list[str]) -> None:
+    """Say what could not be set as it was asked."""
+    for message in messages:
+        app.tell(message)
 
 
 def _number_format(value: float) -> str:

@@ -208,6 +208,14 @@ def test_values_survive_a_new_capture(frame_capture, frame_of):
         assert new.values["k_speed"] == (90.0,) and new.values["radius"] == (3.0,)
 
 
+def test_a_default_beyond_the_stability_limit_is_not_reached_and_that_is_told(editor):
+    editor.apply({"k_speed": 1.0, "dt": 1.0})
+    (message,) = editor.reset(["k_speed"])
+    assert message.startswith("k_speed was set to") and message.endswith("the nearest possible to 60")
+    assert courant(RULE, editor.scalars()) <= RULE.margin
+    assert editor.reset() == [] and editor.changed() == {}
+
+
 @pytest.mark.parametrize("value", [1e9, -1e9, 0.3])
 @pytest.mark.parametrize("name", ["k_speed", "k_damp", "radius", "magnitude", "dt"])
 def test_the_copied_command_gives_the_same_values_again(frame_capture, name, value):
