@@ -32,6 +32,8 @@ from replay.errors import UsageError
 
 _LOG = logging.getLogger(__name__)
 backends = imgui.backends
+SETTLING = 6
+"""Builds before the panels are first shown: ImGui needs some to put windows, tabs and bars in place."""
 PANEL_INTERVAL = 1 / 60
 """Seconds between two builds of the panels at least; in between the last ones are drawn again."""
 
@@ -135,6 +137,14 @@ class Gui:
         self._next_build = max(self._next_build + PANEL_INTERVAL, now)
         if self._wanted_scale() != self.scale:
             self.restyle()
+        for _ in range(1 if self._built else SETTLING):
+            self._build(now, panels)
+        if imgui.get_io().want_save_ini_settings:
+            imgui.get_io().want_save_ini_settings = False
+            self._save_layout()
+        return True
+
+    def _build(self, now: float, panels: Callable[[], None]) -> None:
         backends.opengl3_new_frame()
         self._begin_platform_frame(now)
         imgui.new_frame()
@@ -146,10 +156,6 @@ class Gui:
             imgui.render()
             self._built, self._is_drawn = True, False
             self._builds += 1
-        if imgui.get_io().want_save_ini_settings:
-            imgui.get_io().want_save_ini_settings = False
-            self._save_layout()
-        return True
 
     def draw(self) -> None:
         """Draw the panels as they were built last over the window's framebuffer.

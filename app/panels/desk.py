@@ -43,6 +43,7 @@ class Desk:
 
     def __init__(self, app: App, gui: Gui) -> None:
         self._app, self._gui = app, gui
+        app.canvas.rect = (0.0, 0.0, 1.0, 1.0)  # as good as nothing, until it is laid out
         self.panels: tuple[Panel, ...] = (
             ParametersPanel(),
             WaterPanel(),
@@ -85,8 +86,7 @@ class Desk:
             self._guarded(lambda: self._status.draw(app, gui))
         bare = internal.dock_builder_get_node(dock) is None
         if bare:
-            # The size that menu and status bar leave is known from the second frame on.
-            app.later(lambda: setattr(app, "layout_reset_asked", True))
+            app.layout_reset_asked = True  # menu and status bar are measured by the time of the next build
         elif app.layout_reset_asked:
             app.layout_reset_asked = False
             self._default_layout(dock)

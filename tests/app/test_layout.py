@@ -71,7 +71,7 @@ def test_graph_events_and_inspector_stand_right_of_the_water_and_performance_bel
 def test_the_graph_of_the_demo_is_seen_whole_when_it_opens(frame_capture):
     with running_app(FakePlayer(frame_capture), size=(1280, 800)) as rig:
         rig.frames(8)
-        graph = rig.desk._graph
+        graph = next(panel for panel in rig.desk.panels if panel.name == "Graph")
         right, bottom = graph.camera.to_window((graph.picture.width, graph.picture.height))
         left, top = graph.camera.to_window((0.0, 0.0))
         assert left >= 0 and top >= 0
@@ -109,6 +109,23 @@ def test_the_start_view_shows_tank_axes_and_scale_bar_between_the_bars(frame_of,
         assert places[:, 1].max() < rect[1] + rect[3] - 46  # the words at the bottom
         # and it is no smaller than need be
         assert np.ptp(places[:, 0]) > 0.74 * (rect[2] - tools) or np.ptp(places[:, 1]) > 0.7 * rect[3]
+
+
+def test_the_first_picture_has_everything_in_its_place(frame_capture):
+    import numpy as np
+
+    from app.view.screenshot import read_pixels
+
+    with running_app(FakePlayer(frame_capture), size=(1280, 800)) as rig:
+        pictures = []
+        for _ in range(8):
+            rig.frame(launches=0)
+            pictures.append(read_pixels(rig.window.framebuffer, rig.window.framebuffer_size).astype(int))
+        x, y, width, height = (int(side) for side in rig.app.canvas.rect)
+        first, last = (np.delete(picture, slice(x, x + width), axis=1) for picture in pictures[::7])
+        assert (np.abs(first - last).max(axis=2) > 40).mean() < 0.01  # all panels
+        second = np.abs(pictures[1] - pictures[7])[y : y + height, x : x + width].max(axis=2)
+        assert (second > 40).mean() < 0.01  # the water
 
 
 def test_the_first_hint_goes_after_a_press_or_a_while(frame_capture):
