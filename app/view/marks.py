@@ -43,7 +43,12 @@ def length_text(length: float) -> str:
 
 
 def place_marks(
-    grid: Grid, camera: OrbitCamera, level: float, size: float, ink: tuple[float, float, float]
+    grid: Grid,
+    camera: OrbitCamera,
+    level: float,
+    size: float,
+    ink: tuple[float, float, float],
+    pixel: float = 0.0,
 ) -> list[Mark]:
     """Return axes and scale bar.
 
@@ -53,9 +58,11 @@ def place_marks(
         level: height of the marks, m.
         size: of a tile, m; the marks are made to its measure.
         ink: colour of the scale bar.
+        pixel: what a pixel covers at the target, m; no line is thinner, or it would be dots.
     """
     half_x, half_z = grid.extent[0] / 2, grid.extent[1] / 2
-    beside, thick, long, text = 2.2 * size, 0.13 * size, 4.5 * size, 1.5 * size
+    beside, long, text = 2.2 * size, 4.5 * size, 1.5 * size
+    thick = max(0.13 * size, 1.8 * pixel)  # lines on the ground are seen at a slant
     left, back, front = -half_x - beside, -half_z - beside, half_z + beside
     marks = []
 
@@ -79,7 +86,7 @@ def place_marks(
     marks.append(Mark(letter, (float(right[0]) * wide, 0, float(right[2]) * wide), (0, text, 0), "y", Y_INK))
 
     bar = round_length(grid.extent[0] / 3)
-    end, deep = half_x, 0.24 * size
+    end, deep = half_x, max(0.24 * size, 5.0 * pixel)
     solid((end - bar, level, front + deep), (bar / 2, 0, 0), (0, 0, -deep), ink)
     for offset in (0.0, deep * 0.75):  # the other half is an outline
         solid((end - bar / 2, level, front + deep - offset), (bar / 2, 0, 0), (0, 0, -deep / 4), ink)

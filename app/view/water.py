@@ -311,7 +311,8 @@ class WaterView:
             tile = _tile(self.grid)
             level = 0.0 if data else RIM * max(self.grid.extent)
             ink = (0.85, 0.87, 0.90) if data else (0.17, 0.16, 0.15)
-            marks = place_marks(self.grid, camera, level + 0.003 * tile, tile, ink)
+            pixel = 2 * camera.distance * math.tan(camera.fov / 2) / backdrop.size[1]
+            marks = place_marks(self.grid, camera, level + 0.003 * tile, tile, ink, pixel)
             self._marks.draw(self._shaders.use("decal.vert", "decal.frag"), marks, UNITS["labels"])
         GL.glDisable(GL.GL_DEPTH_TEST)
 

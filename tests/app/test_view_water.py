@@ -263,6 +263,17 @@ def test_still_water_mirrors_the_sun_as_a_small_disc(stage: Stage, quality: Qual
     assert np.ptp(rows) < 0.06 * SIZE[1] and np.ptp(columns) < 0.06 * SIZE[0]
 
 
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_axis_upward_has_no_gaps_in_a_small_picture(stage: Stage, mode: Mode):
+    stage.view.options = WaterOptions(mode=mode, quality=Quality.DRAFT)
+    with_axes = stage.picture(still(stage.grid))
+    stage.view.options.axes = False
+    change = with_axes - stage.picture(still(stage.grid))
+    green = change[..., 1] - change[..., [0, 2]].max(axis=2) > 25
+    rows = np.flatnonzero(green[: SIZE[1] // 2].any(axis=1))
+    assert len(rows) > 8 and np.diff(rows[3:]).max() == 1  # its letter may have gaps
+
+
 def test_a_change_of_window_and_grid_leaks_nothing(gl: Window):
     from app.view.gl_objects import alive
 
