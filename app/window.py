@@ -180,6 +180,11 @@ class Window(abc.ABC):
         """How many pictures have been shown, as far as is known without waiting."""
         return self._swaps
 
+    @property
+    def direct_calls(self) -> Any:
+        """The functions of OpenGL that are called past PyOpenGL, as attributes; None if there are none."""
+        return None
+
     def finish(self) -> None:  # noqa: B027 - nothing is on its way where a thread does not show it
         """Wait until all pictures are shown that `swap` was called for."""
 

@@ -2,8 +2,8 @@
 
 Every frame is what the window does in a free run: one launch, one transfer, one picture. The stages are the
 host's time, which waits where the GPU is behind; the passes are the GPU's own time between two time stamps.
-Of the panels, building is Python's part (median, with the quartiles as lowest and highest), drawing what
-ImGui and OpenGL make of it.
+Beside the times stands what a frame asks of the device, counted (app/bench/calls.py). Of the panels, building
+is Python's part (median, with the quartiles as lowest and highest), drawing what ImGui and OpenGL make of it.
 A display is used if there is one, without waiting for it, and every frame that counts has been swapped; else
 the picture is drawn and not shown.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from app.bench.calls import Calls, counted_calls
 from app.bench.parts import Measurement, Part, Plan, Timed, compare, time_rounds
 from app.bench.report import duration
 from app.bench.timers import BuildTimer, PassTimer, Spread, timed_panels
@@ -43,6 +45,7 @@ _PASS_FRAMES = 12
 _GROWTH_FRAMES, _GROWTH = 20_000, 50  # at most so many frames, for so many times the shortest round
 _HISTORY = 60  # frames that can be gone back to while memory is watched
 _BUILDS = 300
+_COUNTED_FRAMES = 45  # some of them keep a state for going back
 
 
 class ViewPart(Part):
@@ -130,6 +133,11 @@ class ViewPart(Part):
         self._notes[f"quality {case}"] = f"{app.water.quality.value}: {app.water.auto.reason}"
         for name, seconds in frames.passes().items():
             one(f"pass {name}", seconds, 100 * seconds / whole, "% of a frame")
+        if kind == "cuda":
+            for name, calls in zip(
+                ("a frame", "a frame, pointer moved", "paused"), frames.calls(), strict=True
+            ):
+                self._notes[f"calls of {name}, {case}"] = str(calls)
         count = max(min(int(_GROWTH * plan.seconds / whole), _GROWTH_FRAMES), 12)
         seconds, nbytes = frames.growth(count)
         one(GROWTH, seconds, nbytes, "bytes/frame")
@@ -196,6 +204,35 @@ class Frames:
         self._app.water.probe = None
         return timer.seconds()
 
+    def calls(self) -> tuple[Calls, Calls, Calls]:
+        """Return what frames ask of the device: most of them, one with a moved pointer, and one while paused.
+
+        All with panels; each is shown before the next begins. Of those that only differ in OpenGL the first
+        counts.
+        """
+        app = self._app
+        assert app.scene is not None and app.scene.grid is not None
+        place = app.scene.grid.width / 2, app.scene.grid.height / 3
+        self.with_panels(_STAGE_FRAMES)
+        with counted_calls(app.window.direct_calls) as taken:
+
+            def one() -> Calls:
+                self._frame(self._gui, self._desk)
+                app.window.finish()
+                return taken()
+
+            one()
+            seen = [one() for _ in range(_COUNTED_FRAMES)]
+            kinds = Counter(calls.of_cuda() for calls in seen)
+            usual = kinds.most_common(1)[0][0]
+            app.push.press(place)
+            moved = one()
+            app.push.release()
+            app.scene.clock.paused = True
+            paused = [one() for _ in range(4)][-1]  # whatever was asked before has been answered
+            app.scene.clock.paused = False
+        return next(calls for calls in seen if calls.of_cuda() == usual), moved, paused
+
     def growth(self, count: int) -> tuple[float, float]:
         """Run so many frames; return the seconds of one, and the bytes the process grows with it.
 
@@ -216,7 +253,6 @@ class Frames:
 
     def _run(self, count: int, gui: Any, desk: Any) -> None:
         from app.gl_platform import GL
-        from app.loop import run_frame
 
         app = self._app
         assert app.scene is not None and app.scene.grid is not None and app.scene.player is not None
@@ -230,12 +266,17 @@ class Frames:
                 share = 0.2 + 0.6 * (self._count * 0.618 % 1)
                 app.push.press((grid.width * share, grid.height * 0.5))
                 app.push.release()
-            run_frame(app, gui, desk, time.perf_counter)
+            self._frame(gui, desk)
         app.scene.player.synchronize()
         window.finish()
         GL.glFinish()
         if window.swaps - shown != count:
             raise DisplayError(f"{window.swaps - shown} of {count} frames were shown")
+
+    def _frame(self, gui: Any, desk: Any) -> None:
+        from app.loop import run_frame
+
+        run_frame(self._app, gui, desk, time.perf_counter)
 
 
 @contextmanager

@@ -298,6 +298,10 @@ class GlfwWindow(Window):
     def swaps(self) -> int:
         return self._presenter.shown if self._presenter else self._swaps
 
+    @property
+    def direct_calls(self) -> Any:
+        return self._presenter.calls if self._presenter else None
+
     def finish(self) -> None:
         if self._presenter:
             self._presenter.finish()

@@ -46,11 +46,12 @@ class Presenter:
 
     Attributes:
         shown: pictures that are known to have been swapped.
+        calls: the functions of OpenGL that both threads call without PyOpenGL.
     """
 
     def __init__(self, handle: Any, size: tuple[int, int], *, vsync: bool) -> None:
         self._handle = handle
-        self._calls = DirectCalls()
+        self.calls = DirectCalls()
         self._size = size
         self._vsync = vsync
         self._ring = [_Slot(size) for _ in range(_SLOTS)]
@@ -83,7 +84,7 @@ class Presenter:
         Raises:
             DisplayError: the thread has failed.
         """
-        slot, calls = self._slot, self._calls
+        slot, calls = self._slot, self.calls
         slot.drawn = calls.glFenceSync(_COMPLETE, 0)
         calls.glFlush()  # or the other context would wait for what was never sent
         self._given += 1
@@ -112,7 +113,7 @@ class Presenter:
         for slot in self._ring:
             for fence in (slot.drawn, slot.shown):
                 if fence:
-                    self._calls.glDeleteSync(fence)
+                    self.calls.glDeleteSync(fence)
             slot.target.close()
 
     def _take_back(self) -> None:
@@ -135,8 +136,8 @@ class Presenter:
 
     def _wait_on_gpu(self, fence: Any) -> None:
         if fence:
-            self._calls.glWaitSync(fence, 0, TIMEOUT_IGNORED)
-            self._calls.glDeleteSync(fence)
+            self.calls.glWaitSync(fence, 0, TIMEOUT_IGNORED)
+            self.calls.glDeleteSync(fence)
 
     # In the thread
 
@@ -168,7 +169,7 @@ class Presenter:
 
     def _copy(self, slot: _Slot, framebuffer: int) -> None:
         """Copy a picture into the window, from its top left corner on if the window's size has changed."""
-        calls, texture = self._calls, slot.target.texture
+        calls, texture = self.calls, slot.target.texture
         assert texture is not None
         fence, slot.drawn = slot.drawn, None
         self._wait_on_gpu(fence)

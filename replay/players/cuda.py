@@ -270,8 +270,13 @@ class _Stage:
             self._event: Any = cuda.call(cuda.driver.cuEventCreate, int(flags))
 
     def begin(self) -> None:
-        """Wait for the copies that were made from here; an event that was never recorded is done."""
-        self._cuda.call(self._cuda.driver.cuEventSynchronize, self._event)
+        """Wait for the copies that were made from here, if they are not long done, as they are in a frame.
+
+        An event that was never recorded is done.
+        """
+        (status,) = self._cuda.driver.cuEventQuery(self._event)
+        if int(status) != 0:  # not done, or an error, which waiting tells
+            self._cuda.call(self._cuda.driver.cuEventSynchronize, self._event)
         self._used = 0
 
     def take(self, value: np.ndarray) -> int | None:
