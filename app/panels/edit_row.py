@@ -93,7 +93,7 @@ class EditRow:
                 "##path", self._path, imgui.InputTextFlags_.enter_returns_true
             )
             if imgui.button(save, (110 * scale, 0.0)) or entered:
-                app.attempt(lambda: self._save(app, lab))
+                app.later(lambda: self._save(app, lab))  # Enter would close a message at once
                 imgui.close_current_popup()
             imgui.end_popup()
 

@@ -57,7 +57,7 @@ class PresetRow:
         )
         imgui.same_line()
         if (imgui.button("Save") or entered) and self._label.strip():
-            app.attempt(lambda: self._save(app))
+            app.later(lambda: self._save(app))  # Enter would close a message at once
             imgui.close_current_popup()
 
     def _save(self, app: App) -> None:

@@ -153,6 +153,23 @@ def test_nonsense_typed_into_a_field_changes_nothing_and_at_most_a_message_says_
     user.until(lambda now: not now.popup and not now.message)
 
 
+def test_a_preset_is_saved_under_a_typed_name_and_an_impossible_name_is_told(user: Desktop):
+    folder = user.work.parent / "config" / "presets"
+    for name in ("!!!", "My pond"):
+        user.click(*user.place("\uf0c7##save"))
+        user.until(lambda now: now.popup and now.typing)
+        user.do("type", name)
+        user.press("Return")
+        if name == "!!!":
+            shown = user.until(lambda now: now.message and now.popup and not now.typing)
+            assert "cannot be called" in shown.message
+            user.press("Escape")
+            user.until(lambda now: not now.popup and not now.message)
+    assert not user.until(lambda now: now.preset == "my-pond").message
+    assert [path.name for path in folder.iterdir()] == ["my-pond.toml"]
+    (folder / "my-pond.toml").unlink()
+
+
 def test_a_capture_in_the_making_can_be_ended(user: Desktop):
     before = user.state()
     user.click(*user.place("##Columns"))
