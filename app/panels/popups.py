@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import groupby
-from pathlib import Path
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
@@ -14,7 +12,8 @@ from app.gl_platform import imgui
 from app.gui import Gui
 from app.lab.lab import Lab
 from app.opening import Answer
-from app.panels.widgets import Kept, caption, elided, heading
+from app.panels.open_form import OpenForm
+from app.panels.widgets import caption, heading
 from app.state import App
 
 _FIXED = (
@@ -35,11 +34,11 @@ _WARNINGS = 4
 
 
 class Popups:
-    """The popups, and the path that is being typed."""
+    """The popups, and what is being typed into them."""
 
     def __init__(self) -> None:
-        self._path = self._event = ""
-        self._folders: defaultdict[str, Kept] = defaultdict(Kept)
+        self._event = ""
+        self._form = OpenForm()
 
     def draw(self, app: App, gui: Gui) -> None:
         """Build what is open."""
@@ -57,7 +56,7 @@ class Popups:
         app.open_asked = app.help_asked = app.go_to_asked = False
         self._escape(app)
         self._modal(gui, _ERROR, lambda: self._error(app, gui))
-        self._modal(gui, _OPEN, lambda: self._open(app, gui))
+        self._modal(gui, _OPEN, lambda: self._form.draw(app, gui))
         self._modal(gui, _HELP, lambda: self._help(gui))
         self._modal(gui, _TRUST, lambda: self._trust(app, gui))
         self._modal(gui, _GO_TO, lambda: self._go_to(app, gui))
@@ -169,40 +168,6 @@ class Popups:
         )  # fmt: skip
         if entered and self._event.strip().isdecimal() and int(self._event) < count:
             select(app, int(self._event))
-            imgui.close_current_popup()
-
-    def _open(self, app: App, gui: Gui) -> None:
-        width = 560 * gui.scale
-        heading(gui, f"{fa.ICON_FA_FOLDER_OPEN}  Open a capture")
-        if imgui.is_window_appearing():
-            imgui.set_keyboard_focus_here()
-        imgui.set_next_item_width(width)
-        # The path of the last time stands there, chosen whole: typing replaces it.
-        entered, self._path = imgui.input_text_with_hint(
-            "##path", "path of a .wrp file", self._path,
-            imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all,
-        )  # fmt: skip
-        chosen = self._path if entered else ""
-        if app.settings.recent:
-            caption(gui, "Recent")
-            for text in app.settings.recent:
-                path = Path(text)
-                if imgui.selectable(f"{path.name}##{text}", False, 0, (width, 0.0))[0]:
-                    chosen = text
-                room = width - imgui.calc_text_size(path.name).x - 24 * gui.scale
-                folder = str(self._folders[text].get(room, lambda: elided(str(path.parent), room)))  # noqa: B023
-                imgui.same_line(imgui.get_cursor_start_pos().x + width - imgui.calc_text_size(folder).x)
-                caption(gui, folder)
-        caption(gui, "Or drop a file on the window.")
-        imgui.dummy((0.0, 2 * gui.scale))
-        if imgui.button("Open", (110 * gui.scale, 0.0)):
-            chosen = self._path
-        imgui.same_line()
-        if imgui.button("Cancel", (90 * gui.scale, 0.0)):
-            imgui.close_current_popup()
-        if chosen.strip():
-            path = Path(chosen.strip()).expanduser()
-            app.later(lambda: app.open(path))
             imgui.close_current_popup()
 
     @staticmethod
