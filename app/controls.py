@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from app.actions import perform
+from app.arrays.gestures import use
 from app.basin.tools import BRUSHES, Tool
 from app.bindings import Action, action_for
 from app.state import App
@@ -67,6 +68,9 @@ def handle_events(app: App, events: Iterable[Event], *, typing: bool) -> None:
 
 def handle_canvas(app: App) -> None:
     """Do what the gestures on the water ask for, as the panels noted them."""
+    if app.lab is not None and app.lab.shown.active:
+        _use_array(app)
+        return
     canvas, camera, hand = app.canvas, app.camera, Hand(app)
     clicks, canvas.clicks = canvas.clicks, []
     for click in clicks:
@@ -101,6 +105,23 @@ def handle_canvas(app: App) -> None:
         app.push.cell = cell  # shown in the status bar whatever the hand holds
     elif dx or dy or wheel:
         hand.move(cell_under(app, canvas.pointer))
+
+
+def _use_array(app: App) -> None:
+    """Do what the gestures on the array in the centre ask for."""
+    canvas = app.canvas
+    while canvas.clicks:
+        canvas.clicks.pop()
+        canvas.trail.drop()
+    app.push.cell = None
+    moved, canvas.moved = canvas.moved, (0.0, 0.0)
+    wheel, canvas.wheel = canvas.wheel, 0.0
+    assert app.lab is not None
+    left, top, width, height = water_viewport(app)
+    x, y = app.window.to_framebuffer(*canvas.pointer)
+    buttons = canvas.down[0], canvas.down[1], canvas.down[2] or canvas.shift
+    way = app.window.to_framebuffer(*moved)
+    use(app.lab.shown, way, wheel, (x - left, y - top), buttons, (width, height))
 
 
 class Hand:

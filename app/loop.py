@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.applog import Level, LogHandler
+from app.centre import draw_array, finish_picture, shows_array
 from app.controls import handle_canvas, handle_events, mark_pointer, water_viewport
 from app.gl_platform import GL
 from app.headless import plan_pushes, set_parameters, tell_replayed, tell_saved
+from app.outputs import screenshot_path
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
 from app.state import App
@@ -234,7 +236,7 @@ def launch(app: App, now: float | None, count: int) -> int:
 
 def transfer(app: App) -> None:
     """Bring the heights to OpenGL: those of the state after an event while a frame is looked into."""
-    if app.transfer is None or _is_busy(app):
+    if app.transfer is None or _is_busy(app) or shows_array(app):
         return
     if app.lab is not None and app.lab.frame.looking:
         show_inside(app)
@@ -273,10 +275,13 @@ def draw_water(app: App, gui: Gui | None) -> None:
     """Draw the water into its place in the window."""
     if app.window.minimized:
         return
-    app.window.bind()
-    GL.glClearColor(*(gui.palette.background if gui is not None else (0.0, 0.0, 0.0, 1.0)))
-    GL.glClear(GL.GL_COLOR_BUFFER_BIT)
-    if app.water is None or app.transfer is None or app.scene is None:
+    if gui is not None and app.water is not None and not shows_array(app):
+        gui.begin_picture(water_viewport(app))
+    else:
+        app.window.bind()
+        GL.glClearColor(*(gui.palette.background if gui is not None else (0.0, 0.0, 0.0, 1.0)))
+        GL.glClear(GL.GL_COLOR_BUFFER_BIT)
+    if draw_array(app, gui) or app.water is None or app.transfer is None or app.scene is None:
         return
     marker = mark_pointer(app)
     app.water.furnish(app.scene.furnishing)
@@ -293,7 +298,7 @@ def draw_water(app: App, gui: Gui | None) -> None:
 def fit_quality(app: App, now: float, *, moving: bool, elsewhere: float) -> None:
     """Let `auto` quality follow how long frames take; a change is told in the log."""
     water = app.water
-    if water is None:
+    if water is None or shows_array(app):
         return
     if Quality(water.options.quality) is not Quality.AUTO or app.window.minimized:
         water.auto.rest()
@@ -345,14 +350,6 @@ def save_screenshot(app: App, path: Path) -> None:
         ) from None
     save_png(path, read_pixels(app.window.framebuffer, app.window.framebuffer_size))
     app.tell(f"saved {path}")
-
-
-def screenshot_path() -> Path:
-    """Return a file name by date and time in the user's folder for pictures."""
-    import platformdirs
-
-    folder = Path(platformdirs.user_pictures_dir()) / "Ripplescope"
-    return folder / time.strftime("ripplescope-%Y%m%d-%H%M%S.png")
 
 
 def open_first(
@@ -412,6 +409,7 @@ def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan, 
         raise RipplescopeError(app.message)
     tell_replayed(app.scene, plan.frames)
     if plan.screenshot is not None:
+        finish_picture(app, gui)
         save_screenshot(app, plan.screenshot)
         tell_saved(plan.screenshot, app.window.framebuffer_size)
     return 0

@@ -1,9 +1,13 @@
-"""Places that a command is asked to write to, checked before any work is done. Writing is not done here."""
+"""Places to write to: those a command is asked for, checked before any work, and that of pictures.
+
+Writing is not done here.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+import time
 from pathlib import Path
 
 from replay.errors import UsageError
@@ -36,3 +40,11 @@ def check_output_path(option: str, path: Path) -> None:
         raise UsageError(f"{where}: there is no folder {folder}", remedy="make it first")
     if not os.access(folder, os.W_OK):
         raise UsageError(f"{where}: {folder} is not writable", remedy="give another path")
+
+
+def screenshot_path() -> Path:
+    """Return a file name by date and time in the user's folder for pictures."""
+    import platformdirs
+
+    folder = Path(platformdirs.user_pictures_dir()) / "Ripplescope"
+    return folder / time.strftime("ripplescope-%Y%m%d-%H%M%S.png")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from app.basin.scenes import Rain
 
 DEFAULT_FRAME_RATE = 60.0
+_WATER_NAMES = ("heights_out", "heights")
 _FINITE_CHECK_CELLS = 1 << 18
 """Grids up to this size are checked for numbers that are not finite with every frame."""
 _COPIED_NBYTES = 4096
@@ -127,6 +128,13 @@ class Scene:
     def device_text(self) -> str:
         """Where it is replayed, for people."""
         return device_text(self.player.device, self.player.device_name) if self.player else "not replayed"
+
+    @property
+    def is_water(self) -> bool:
+        """Whether there is a height field for sure: the manifest says so, or the names of the wave frame."""
+        if self.grid is None:
+            return False
+        return self.capture.manifest is not None or self.heights in _WATER_NAMES
 
     @property
     def name(self) -> str:
@@ -299,7 +307,7 @@ def file_stamp(path: Path) -> tuple[int, int]:
 def _find_heights(specs: Mapping[str, ParameterSpec]) -> str | None:
     """Return the array that is most likely a height field: 2-D float32, well named, else the largest."""
     fields = [spec for spec in specs.values() if _is_field(spec)]
-    for name in ("heights_out", "heights"):
+    for name in _WATER_NAMES:
         if any(spec.name == name for spec in fields):
             return name
     return max(fields, key=lambda spec: spec.nbytes).name if fields else None

@@ -276,7 +276,7 @@ class App:
                 made.callback(transfer.close)
                 water = WaterView(scene.grid.width, scene.grid.height, scene.grid.dx)
                 made.callback(water.close)
-            old, old_water = self.scene, self.water
+            old, old_water, old_lab = self.scene, self.water, self.lab
             if old is not None and keep_view:
                 for message in scene.adopt(old):
                     self.log.add(message, Level.WARNING)
@@ -285,6 +285,8 @@ class App:
                 water.options, water.auto = old_water.options, old_water.auto
             self._close_scene()
             lab = Lab(scene)
+            if keep_view and old_lab is not None:
+                lab.shown.adopt(old_lab.shown)
             made.pop_all()
         self.scene, self.water, self.transfer, self.lab = scene, water, transfer, lab
         self.session.follow(scene.player)
@@ -298,6 +300,8 @@ class App:
 
     def frame_view(self) -> None:
         """Look at the whole grid, and keep to it while the window changes until the user moves the camera."""
+        if self.lab is not None:
+            self.lab.shown.frame()
         self.framed = self.canvas.rect
         if self.scene is not None and self.scene.grid is not None:
             _, _, width, height = self.canvas.rect

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from app.arrays.shown import ShownArray
 from app.lab.contents import Typing, contents_of
 from app.lab.frame import FrameView
 from app.lab.job import Job
@@ -54,6 +55,7 @@ class Lab:
         history: the last frames, None where they take too much memory.
         job: work in the background, None if there is none.
         typings: types that the user gave to regions.
+        shown: the array that the centre of the window shows, or would show.
         closables: what panels made for this capture and what is closed with it, such as textures.
         revision: changes with the flow, the profile and the edits.
     """
@@ -74,6 +76,7 @@ class Lab:
         self._flow: Flow | None = None
         self.history: History | None = None
         self._costs: dict[int, EventCost] = {}
+        self.shown = ShownArray(self, active=not scene.is_water)
         self.attach()
 
     def attach(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from app.basin.tools import Tool
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.array_bar import ArrayBar
 from app.panels.legend import Legend
 from app.panels.timeline import Timeline
 from app.panels.toolbar import Toolbar
@@ -46,6 +47,7 @@ class CanvasItem:
         self._tools = ToolBar()
         self._legend = Legend()
         self._timeline = Timeline()
+        self._array = ArrayBar()
         self._hint = FirstHint()
 
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
@@ -63,7 +65,10 @@ class CanvasItem:
         imgui.set_next_item_allow_overlap()
         imgui.invisible_button("water", (max(width, 1.0), max(height, 1.0)), _BUTTONS)
         _note(app)
-        self._tools.draw(app, gui, rect)
+        shows_array = app.lab is not None and app.lab.shown.active
+        self._array.draw(app, gui, rect)
+        if not shows_array:
+            self._tools.draw(app, gui, rect)
         self._toolbar.draw(app, gui, rect)
         self._legend.draw(app, gui, rect)
         self._timeline.draw(app, gui, rect)
@@ -119,7 +124,7 @@ def _note(app: App) -> None:
             canvas.clicks.append(None)
         elif canvas.down[button] and not imgui.is_mouse_down(button):
             canvas.down[button] = False
-    if canvas.down[1] or canvas.down[2]:
+    if canvas.down[1] or canvas.down[2] or (canvas.down[0] and app.lab is not None and app.lab.shown.active):
         canvas.moved = (canvas.moved[0] + io.mouse_delta.x, canvas.moved[1] + io.mouse_delta.y)
     if canvas.hovered:
         canvas.wheel += io.mouse_wheel
@@ -131,12 +136,7 @@ def _tell(app: App, gui: Gui, rect: Rect, *, hint: bool) -> None:
         text, y = "Press Ctrl+O to open a capture, or drop one here", rect[1] + rect[3] / 2
     elif app.scene.player is None:
         text, y = f"Not replayed: {app.scene.blocked}", rect[1] + 14 * gui.scale
-    elif app.water is None:
-        text, y = (
-            "No height field, so no water: the graph takes its place",
-            rect[1] + rect[3] - 26 * gui.scale,
-        )
-    elif app.lab is not None and app.lab.frame.looking:
+    elif app.lab is not None and (app.lab.frame.looking or app.lab.shown.active):
         return
     elif hint and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
         text, y = _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale

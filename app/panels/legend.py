@@ -27,9 +27,10 @@ class Legend:
         water = app.water
         scale = gui.scale
         width, height = _SIZE[0] * scale, _SIZE[1] * scale
-        if water is None or water.options.mode != Mode.DATA or rect[2] < width + 60 * scale:
+        hidden = app.lab is not None and app.lab.shown.active
+        if hidden or water is None or water.options.mode != Mode.DATA or rect[2] < width + 60 * scale:
             return
-        colors = self._colors.get(water.options.colour_map, lambda: _packed(water.options.colour_map))
+        colors = self._colors.get(water.options.colour_map, lambda: packed(water.options.colour_map))
         low, high = water.range
         key = (f"{low:.3g}", f"{high:.3g}")
         low_text, high_text = self._texts.get(key, lambda: _range_texts(low, high))  # type: ignore[misc]
@@ -52,7 +53,8 @@ class Legend:
         draw.add_text((middle, below), gui.colors.muted, "height")
 
 
-def _packed(name: str) -> list[int]:
+def packed(name: str) -> list[int]:
+    """Return some colours of a map for draw lists, from its lowest to its highest value."""
     table = np.asarray(colormaps.table(name))
     rows = table[np.linspace(0, len(table) - 1, _STEPS + 1).round().astype(int)]
     if rows.dtype.kind == "f":

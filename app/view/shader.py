@@ -32,6 +32,7 @@ UNITS = {
     "labels": 6,
     "basin_map": 8,
     "boxes": 9,
+    "cells_map": 10,
 }
 """The texture unit of each sampler in shaders/."""
 _BLOCK = "Scene"

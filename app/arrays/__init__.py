@@ -1,0 +1,1 @@
+"""Arrays of a capture as pictures: which one, in which way, what of it, and what is written beside it."""
