@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -85,12 +86,13 @@ class ArgumentDecoder:
             for view in argument.arrays:
                 if view.region is None:
                     continue
-                index_list = view.path.startswith("indices")
-                access = Access.READ if index_list else argument.access
-                known = Provenance.KNOWN if index_list else argument.access_provenance
+                if not view.access:
+                    continue
                 start, nbytes = self.extent(view)
                 where = f"{label}.{view.path}" if view.path else label
-                found.append(RegionUse(view.region, start, nbytes, access, known, where))
+                found.append(
+                    RegionUse(view.region, start, nbytes, view.access, view.access_provenance, where)
+                )
             for handle in argument.handles:
                 mesh = self.meshes.get(handle)
                 if mesh is None:
@@ -134,7 +136,14 @@ class ArgumentDecoder:
             int(record["value_align"]),
         )
         raw = self.data[base : base + nbytes]
-        arrays, handles = self._pointers(param, raw)
+        access, how = Access.READ_WRITE, Provenance.ASSUMED
+        if entry is not None and entry.access in _ACCESS and not adjoint and forward:
+            access, how = _ACCESS[entry.access], Provenance.KNOWN
+        elif shown is not None:
+            access, how = shown, Provenance.KNOWN
+        arrays, handles = self._pointers(param, raw, access, how, forward)
+        if not arrays:
+            access, how = Access.NONE, Provenance.KNOWN
         inferred: tuple[Reading, ...] = ()
         value: float | int | tuple[float, ...] | None = None
         if entry is not None:
@@ -150,13 +159,6 @@ class ArgumentDecoder:
             inferred = readings(raw, lanes[0], scalar) if lanes else ()
             type_name = inferred[0].type if inferred else f"struct of {nbytes} bytes"
             value, provenance = (inferred[0].value if inferred else None), Provenance.INFERRED
-        access, how = Access.NONE, Provenance.KNOWN
-        if arrays:
-            access, how = Access.READ_WRITE, Provenance.ASSUMED
-            if entry is not None and entry.access in _ACCESS and not adjoint and forward:
-                access, how = _ACCESS[entry.access], Provenance.KNOWN
-            elif shown is not None:
-                access, how = shown, Provenance.KNOWN
         name = entry.name if entry is not None else ""
         if adjoint and name:
             name = f"adj_{name}"
@@ -176,7 +178,9 @@ class ArgumentDecoder:
         element = region.element if region is not None else None
         return array_type(element, ndim, step, bool(found.indexed[row]))
 
-    def _pointers(self, param: int, raw: bytes) -> tuple[tuple[ArrayView, ...], tuple[int, ...]]:
+    def _pointers(
+        self, param: int, raw: bytes, access: Access, how: Provenance, forward: bool
+    ) -> tuple[tuple[ArrayView, ...], tuple[int, ...]]:
         """Return the arrays and other pointers in an argument, in order, and its handles."""
         launches, found = self.launches, self.descriptors
         arrays: list[ArrayView] = []
@@ -204,10 +208,19 @@ class ArgumentDecoder:
                         int(reloc["region_offset"]) if region is not None else 0,
                         tuple(found.shape[row, :ndim].tolist()),
                         tuple(found.strides[row, :ndim].tolist()),
+                        access,
+                        how,
                     )
                 )
             elif kind == RelocKind.DATA_PTR:
-                arrays.append(self._bare_pointer(number, at, origin, raw))
+                view = self._bare_pointer(number, at, origin, raw)
+                if self.descriptors.index_relocs[number]:
+                    told = Access.READ, Provenance.KNOWN
+                elif view.path.endswith("grad") and forward:
+                    told = Access.NONE, Provenance.KNOWN  # only a backward launch touches gradients
+                else:
+                    told = access, how
+                arrays.append(dataclasses.replace(view, access=told[0], access_provenance=told[1]))
         return tuple(arrays), tuple(handles)
 
     def _bare_pointer(self, number: int, at: int, origin: int, raw: bytes) -> ArrayView:

@@ -191,6 +191,7 @@ class ArrayView:
         region: region id, None for a null pointer.
         offset: first byte within the region.
         shape, strides: elements and bytes, empty if there is no descriptor.
+        access, access_provenance: how the launch uses it, and how that is known.
     """
 
     path: str
@@ -198,6 +199,8 @@ class ArrayView:
     offset: int
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+    access: Access = Access.READ_WRITE
+    access_provenance: Provenance = Provenance.ASSUMED
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from replay.graph.access import access_words
 from replay.graph.fold import Folded, fold_capture
 from replay.graph.model import (
     NO_REGION,
@@ -131,10 +132,11 @@ def _arguments(capture: Capture, operation: Operation, count: int) -> list[str]:
     for argument in operation.arguments:
         name = argument.name or f"argument {argument.index + 1}"
         first, *more = _over_repeats(capture, [arguments[argument.index] for arguments in repeats])
-        rows.append((name, argument.type, first))
-        rows += [("", "", value) for value in more]
+        access = access_words(argument.access, argument.access_provenance) if argument.arrays else ""
+        rows.append((name, argument.type, access, first))
+        rows += [("", "", "", value) for value in more]
     if looked_at < count:
-        rows.append(("", "", f"(of the first {looked_at} of {count} launches)"))
+        rows.append(("", "", "", f"(of the first {looked_at} of {count} launches)"))
     return _table(rows)
 
 
@@ -223,7 +225,7 @@ def _is_part(region: Region, view: ArrayView) -> bool:
 def _uses(capture: Capture, operation: Operation) -> list[str]:
     return _table(
         [
-            (use.label, use.access.name.lower().replace("_", " and ") if use.access.name else "",
+            (use.label, access_words(use.access, use.provenance),
              f"region {use.region}{_names(capture.regions.get(use.region))}, "
              f"{use.nbytes} bytes from byte {use.offset}")
             for use in operation.uses

@@ -132,6 +132,8 @@ def _argument(argument: Argument) -> dict[str, object]:
                 "offset": view.offset,
                 "shape": list(view.shape),
                 "strides": list(view.strides),
+                "access": _access(view.access.name),
+                "access_provenance": view.access_provenance.value,
             }
             for view in argument.arrays
         ],

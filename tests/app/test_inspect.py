@@ -31,6 +31,7 @@ def test_the_frame_is_told(frame_path: Path, capsys: pytest.CaptureFixture[str])
     assert " x 4" in text  # the four substeps are folded
     assert "heights = heights_out" in text
     assert "inferred" not in text.split("Parameters")[1].split("Regions")[0]
+    assert "read and written, known  region 1 heights" in text and "assumed" not in text
     assert max(map(len, text.splitlines())) < 200
 
 
@@ -53,6 +54,7 @@ def test_without_a_manifest_types_are_marked_inferred(
     text = run(tmp_path / "bare", capsys)
     assert "Wrong, replay refused" in text and "the folder of modules is missing" in text
     assert "manifest    none" in text
+    assert "read and written, assumed  region 1 heights" in text and ", known  region" not in text
     told = json.loads(run(tmp_path / "bare", capsys, as_json=True))
     assert all(region["inferred"] for region in told["regions"])
     assert [fault["blocks_replay"] for fault in told["faults"]] == [True]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+from replay.graph.access import access_words, observed_operation
 from replay.graph.edges import Streams, find_edges
 from replay.graph.flow import EdgeKind, Flow, Scope, data_flow
 from replay.graph.model import Access, Capture, Provenance
@@ -80,10 +81,14 @@ def test_up_and_down(frame: Capture, flow: Flow) -> None:
     assert flow.last_writer_before(16, region(frame, "k_damp")) is None
 
 
-def test_uses_say_the_same_as_the_operations(recorded: dict[str, Path]) -> None:
+@pytest.mark.parametrize("watched", [False, True])
+def test_uses_say_the_same_as_the_operations(recorded: dict[str, Path], watched: bool) -> None:
     for path in recorded.values():
         capture = open_capture(path)
-        table = use_table(capture)
+        # As if every second event had been watched, and had changed the regions with an even number.
+        even = frozenset(number for number in capture.regions if not number % 2)
+        observed = dict.fromkeys(range(0, len(capture.operations), 2), even) if watched else None
+        table = use_table(capture, observed=observed)
         columns = (table.event, table.region, table.start, table.stop, table.access, table.provenance)
         found = sorted(zip(*(column.tolist() for column in columns), strict=True))
         expected = sorted(
@@ -95,9 +100,9 @@ def test_uses_say_the_same_as_the_operations(recorded: dict[str, Path]) -> None:
                 use.access.value,
                 PROVENANCES.index(use.provenance),
             )
-            for operation in capture.operations
+            for operation in (observed_operation(one, observed) for one in capture.operations)
             for use in operation.uses
-            if use.nbytes and use.access and not (operation.is_forward and use.label.endswith(".grad"))
+            if use.nbytes and use.access
         )
         assert found == expected, path.name
 
@@ -240,6 +245,22 @@ def test_observation_replaces_assumption_only(recorded: dict[str, Path]) -> None
     first = told[region(capture, "first")]
     assert (first.access, first.provenance) == (Access.READ, Provenance.OBSERVED)
     assert flow.last_writers(region(capture, "first")) == ()
+
+
+def test_an_argument_says_what_the_graph_says(recorded: dict[str, Path]) -> None:
+    capture = open_capture(recorded["struct_argument"])
+    assumed = capture.operations[0]
+    assert observed_operation(assumed, None) is assumed and observed_operation(assumed, {7: ()}) is assumed
+    pair, out = observed_operation(
+        assumed, {0: {region(capture, "out"), region(capture, "second")}}
+    ).arguments
+    assert [(view.access, view.access_provenance) for view in pair.arrays] == [
+        (Access.READ, Provenance.OBSERVED), (Access.READ_WRITE, Provenance.OBSERVED),
+    ]  # fmt: skip
+    assert (pair.access, pair.access_provenance) == (Access.READ_WRITE, Provenance.OBSERVED)
+    assert access_words(out.access, out.access_provenance) == "read and written, observed"
+    view = assumed.arguments[1].arrays[0]
+    assert access_words(view.access, view.access_provenance) == "read and written, assumed"
 
 
 def test_source_says_more_than_nothing(recorded: dict[str, Path]) -> None:
