@@ -69,11 +69,14 @@ class EventsPanel:
         narrow = imgui.get_content_region_avail().x < 260 * scale
         imgui.table_setup_column("#", _FIXED, (38 if narrow else 52) * scale)
         imgui.table_setup_column("Operation", _STRETCH, 1.0)
-        imgui.table_setup_column("Size", _FIXED, (36 if narrow else 74) * scale)
+        # Beside costs the name of the operation needs the room that these two would take.
+        tight = measured and imgui.get_content_region_avail().x < 480 * scale
+        less = _FIXED | imgui.TableColumnFlags_.disabled if tight else _FIXED
+        imgui.table_setup_column("Size", less, (36 if narrow else 74) * scale)
         if measured:
             imgui.table_setup_column("Time", _FIXED, 66 * scale)
             imgui.table_setup_column("Share", _FIXED, 70 * scale)
-            imgui.table_setup_column("Bytes", _FIXED, 72 * scale)
+            imgui.table_setup_column("Bytes", less, 72 * scale)
             self._tell_costs(lab)
         imgui.table_setup_scroll_freeze(0, 1)
         imgui.table_headers_row()
@@ -216,12 +219,11 @@ class EventsPanel:
             imgui.table_next_column()
             if share:
                 corner, width = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
-                height = imgui.get_text_line_height()
-                imgui.get_window_draw_list().add_rect_filled(
-                    (corner.x, corner.y + 1),
-                    (corner.x + max(width * part, 1.0), corner.y + height),
-                    heat(part) & 0xFFFFFF | 0x70000000,
-                    2 * gui.scale,
+                bottom = corner.y + imgui.get_text_line_height() + gui.scale
+                imgui.get_window_draw_list().add_rect_filled(  # below the number, not through it
+                    (corner.x, bottom - 2.5 * gui.scale),
+                    (corner.x + max(width * part, 1.0), bottom),
+                    heat(part),
                 )
             imgui.text_unformatted(share)
             imgui.table_next_column()

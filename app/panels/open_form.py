@@ -130,7 +130,7 @@ class OpenForm:
         if self._listing.left_out:
             caption(gui, f"and {self._listing.left_out:,} more: type how the name begins")
         elif not self._listing.entries and not self._listing.fault:
-            caption(gui, "No folder and no .wrp file here.")
+            caption(gui, "No folder and no .wrp file here is called so.")
         imgui.end_child()
         imgui.pop_style_color()
         return chosen

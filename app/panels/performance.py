@@ -71,15 +71,20 @@ class PerformancePanel:
     def _draw_times(self, app: App, gui: Gui) -> None:
         times, scale = app.times, gui.scale
         width = imgui.get_content_region_avail().x
+        imgui.text_unformatted(self._plot_label)  # above the curve, which would run through it
+        # Its tooltip, a bare index and value, would lie over the stages that are read below it.
+        imgui.push_style_var(imgui.StyleVar_.disabled_alpha, 1.0)
+        imgui.begin_disabled()
         imgui.plot_lines(
             "##frames",
             times.history,
             values_offset=times.offset,
-            overlay_text=self._plot_label,
             scale_min=0.0,
             scale_max=self._plot_top,
-            graph_size=(width, 46 * scale),
+            graph_size=(width, 36 * scale),
         )
+        imgui.end_disabled()
+        imgui.pop_style_var()
         corner = imgui.get_cursor_screen_pos()
         draw = imgui.get_window_draw_list()
         x, height = corner.x, 12 * scale
@@ -105,7 +110,7 @@ class PerformancePanel:
         split = times.split.tolist()
         self._total = max(sum(split), 1e-6)
         self._stages = [(f"{stage.name.capitalize()} {split[stage]:.1f}", split[stage]) for stage in Stage]
-        self._plot_label = f"{times.frame_ms:.1f} ms   {times.rate:.0f} fps"
+        self._plot_label = f"{times.frame_ms:.1f} ms a frame   {times.rate:.0f} fps"
         self._plot_top = max(20.0, float(times.history.max()) * 1.1)
         facts = [("OpenGL", app.window.gl_renderer)]
         if scene is not None:

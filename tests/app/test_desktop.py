@@ -233,11 +233,10 @@ def test_the_form_opens_a_file(user: Desktop, frame_of):
     assert user.until(lambda now: now.ring)
 
 
-@pytest.mark.parametrize("content", [None, b"", b"nothing of the kind", b"WRP1" + bytes(200)])
+@pytest.mark.parametrize("content", [b"", b"nothing of the kind", b"WRP1" + bytes(200)])
 def test_a_bad_file_is_one_message_and_the_old_one_stays(user: Desktop, content):
-    bad = user.work.parent / f"bad{0 if content is None else 1 + len(content)}.wrp"
-    if content is not None:
-        bad.write_bytes(content)
+    bad = user.work.parent / f"bad{len(content)}.wrp"
+    bad.write_bytes(content)
     before = user.state()
     open_with_the_form(user, Path("..", bad.name))
     shown = user.until(lambda now: now.message)
