@@ -118,7 +118,10 @@ def _next_mode(app: App) -> None:
     if app.water is not None:
         from app.panels.water import next_mode
 
-        next_mode(app.water)
+        if app.lab is not None and app.lab.shown.active:
+            app.lab.shown.active = False
+        else:
+            next_mode(app.water)
 
 
 def _next_preset(app: App) -> None:

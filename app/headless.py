@@ -98,11 +98,6 @@ def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None
         check_size(args.size or DEFAULT_SIZE)
     require_trust(open_capture(path), args.trust, args.device)
     with open_scene(path, args.device) as scene, ExitStack() as stack:
-        if args.screenshot is not None and (scene.heights is None or scene.grid is None):
-            raise ReplayError(
-                f"{path} names no height field, so there is no water to picture",
-                remedy="'ripplescope inspect' shows what it holds",
-            )
         if args.record_session is not None:
             session = LiveSession()
             session.follow(scene.player)
@@ -119,14 +114,40 @@ def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None
             scene.push(None if cell is None else ((-1000.0, -1000.0), cell))
             scene.player.launch()
         tell_replayed(scene, args.frames)
-        if scene.heights is None or scene.grid is None or args.screenshot is None:
+        if args.screenshot is None:
             return 0
+        if not scene.is_water:
+            save_picture(args.screenshot, _picture_array(scene, args.size or DEFAULT_SIZE))
+            return 0
+        assert scene.heights is not None and scene.grid is not None
         walls = scene.player.get("walls") if "walls" in scene.player.parameters else None
         picture = render_topview(
             scene.player.get(scene.heights), args.size or DEFAULT_SIZE, scene.grid.dx, walls=walls
         )
     save_picture(args.screenshot, picture)
     return 0
+
+
+def _picture_array(scene: Scene, size: tuple[int, int]) -> np.ndarray:
+    """Return the picture of an array of a capture without a height field, as it is now.
+
+    Raises:
+        ReplayError: it holds none that can be shown.
+    """
+    from app.arrays.flat import render_array
+    from app.lab.lab import Lab
+
+    lab = Lab(scene)
+    try:
+        lab.shown.refresh(0.0, force=True)
+        if lab.shown.sentence:
+            raise ReplayError(
+                f"{scene.capture.path} cannot be pictured: {lab.shown.sentence}",
+                remedy="'ripplescope inspect' shows what it holds",
+            )
+        return render_array(lab.shown, size)
+    finally:
+        lab.close()
 
 
 def set_parameters(scene: Scene, values: Mapping[str, Sequence[float]]) -> None:

@@ -74,8 +74,8 @@ def first_choice(scene: Scene, candidates: list[Candidate], changed: frozenset[i
         spoken = any(_SPOKEN.search(name.lower()) for name in scene.capture.regions[candidate.region].names)
         seen = cells > 1
         return (
-            candidate.region in changed if changed else candidate.region in written,
             seen,
+            2 * (candidate.region in changed) + (candidate.region in written),
             candidate.named,
             cells * min(inner, 4) * weight * (2.0 if spoken else 1.0),
         )

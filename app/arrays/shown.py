@@ -351,6 +351,11 @@ class ShownArray:
         self._calm = ranges.calmed(self._calm, new)
         self.range = self.fixed or self._calm
 
+    def use_map(self, name: str) -> None:
+        """Draw with another colour map."""
+        self.colour_map = name
+        self.revision += 1
+
     def fix_range(self, bounds: tuple[float, float] | None) -> None:
         """Show values between two bounds; None fits them."""
         self.fixed, self._calm = bounds, None

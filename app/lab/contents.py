@@ -131,30 +131,6 @@ def facts_of(values: np.ndarray) -> Facts:
     return Facts(len(flat), low, high, mean, nan, infinite, counts)
 
 
-def plane_of(values: np.ndarray, dimensions: int, plane: int = 0, component: int = 0) -> np.ndarray:
-    """Return the two-dimensional part of values that is shown as a picture.
-
-    Args:
-        values: of the array's `dimensions`, then the element's own.
-        dimensions: of the array.
-        plane: which one, where there are more than two dimensions.
-        component: which scalar of an element.
-    """
-    shape = values.shape[:dimensions]
-    scalars = values.reshape(*shape, -1)[..., component]
-    if dimensions < 2:
-        scalars = scalars.reshape(-1)
-        side = math.ceil(math.sqrt(max(len(scalars), 1))) if len(scalars) > 256 else max(len(scalars), 1)
-        rows = math.ceil(len(scalars) / side) if side else 1
-        if rows * side == len(scalars):
-            return scalars.reshape(rows, side)
-        padded = np.zeros(rows * side, scalars.dtype)
-        padded[: len(scalars)] = scalars
-        return padded.reshape(rows, side)
-    planes = scalars.reshape(-1, *shape[-2:])
-    return planes[min(max(plane, 0), len(planes) - 1)]
-
-
 def picture_of(plane: np.ndarray, table: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     """Return a plane of numbers as colours, uint8 (rows, columns, 4), at most `PICTURE_SIDE` a side.
 

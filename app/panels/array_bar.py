@@ -15,6 +15,7 @@ from app.controls import water_viewport
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.legend import packed
+from app.panels.timeline import timeline_height
 from app.panels.widgets import elided, icon_button, tooltip
 from app.state import App, Rect
 
@@ -53,7 +54,7 @@ class ArrayBar:
         top += (line + 4 * scale) * behind
         self._paint(app, gui, shown, rect)
         height = line + 8 * scale
-        bottom = 2 * line + 44 * scale if lab.frame.looking else 0.0
+        bottom = timeline_height(lab, scale)
         shown.covered = (top + height if shown.candidates else top, bottom)
         if not shown.candidates:
             return

@@ -32,7 +32,7 @@ from app.panels.widgets import Panel
 from app.state import App, Rect
 
 internal = imgui.internal
-LAYOUT_VERSION = 5
+LAYOUT_VERSION = 6
 """A remembered layout of another version gives way to the default one."""
 _FLOATING = {"Capture, explained": (940.0, 730.0)}
 """Panels that lie over the others until the user docks them, with their size at first."""
@@ -163,7 +163,7 @@ class Desk:
         graph, right = split(right, imgui.Dir.up, layout.graph)
         events, inspector = split(right, imgui.Dir.up, layout.events / (1.0 - layout.graph))
         places = {
-            "Parameters": left, "Water": left, "Graph": graph, "Events": events, "Inspector": inspector,
+            "Parameters": left, "Picture": left, "Graph": graph, "Events": events, "Inspector": inspector,
             "Performance": bottom, "Problems": bottom, "Session": bottom, "Log": bottom,
             "Sources": left, "Gallery": left, "Probes": bottom,
         }  # fmt: skip

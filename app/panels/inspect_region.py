@@ -10,11 +10,14 @@ import numpy as np
 from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.actions import select
+from app.arrays.layout import value_rows
+from app.arrays.ways import Way, choices_of, plane_of, scalars_of, ways_of
 from app.gl_platform import imgui
 from app.gui import Gui
-from app.lab.contents import TYPES, Facts, Typing, facts_of, plane_of, save_csv, save_npy
+from app.lab.contents import TYPES, Facts, Typing, facts_of, save_csv, save_npy
 from app.lab.lab import Lab
 from app.panels.graph_menu import export_folder
+from app.panels.region_line import RegionLine
 from app.panels.region_picture import RegionPicture
 from app.panels.region_table import RegionTable
 from app.panels.widgets import (
@@ -57,6 +60,7 @@ class RegionTab:
         self._type = self._shape = ""
         self.plane = self.component = 0
         self._picture = RegionPicture()
+        self._line = RegionLine()
         self._table = RegionTable()
 
     def draw(self, app: App, gui: Gui, lab: Lab) -> None:
@@ -82,13 +86,10 @@ class RegionTab:
         """The ways to look at the contents, a tab each."""
         assert self.values is not None
         if imgui.begin_tab_item("Picture")[0]:
-            self._choices(gui)
-            plane = plane_of(self.values, self._dimensions, self.plane, self.component)
-            key = (self._key, self.plane, self.component)
-            self._picture.draw(app, gui, lab, plane, self.facts, key, region)
+            self._look_at(app, gui, lab, region)
             imgui.end_tab_item()
         if imgui.begin_tab_item("Table")[0]:
-            self._choices(gui, planes_only=True)
+            self._choices(gui)
             self._table.draw(gui, self.values, self._dimensions, self.plane)
             imgui.end_tab_item()
         if imgui.begin_tab_item("Histogram")[0]:
@@ -96,9 +97,40 @@ class RegionTab:
             imgui.end_tab_item()
 
     @property
+    def _way(self) -> Way:
+        """The first way of the array that is flat, as a small picture must be."""
+        assert self._typing is not None and self.values is not None
+        shape = self.values.shape[: self.values.ndim - len(self._typing.element.inner_shape)]
+        ways = ways_of(self._typing.element, shape)
+        return next((way for way in ways if way in (Way.VALUE, Way.LINE, Way.IMAGE)), Way.LINE)
+
+    def _look_at(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
+        """The contents as the picture that suits their type and shape."""
+        assert self.values is not None and self._typing is not None
+        way, element = self._way, self._typing.element
+        if way is Way.VALUE:
+            imgui.push_font(gui.bold, 22 * gui.scale)
+            for row in value_rows(self.values, element.inner_shape):
+                imgui.text_unformatted(row)
+            imgui.pop_font()
+            return
+        numbers = [number for _, number in choices_of(element, way)]
+        if numbers and self.component not in numbers:
+            self.component = numbers[0]
+        self._choices(gui, choices_of(element, way))
+        scalars = scalars_of(self.values, self._dimensions, self.component)
+        key = (self._key, self.plane, self.component)
+        if way is Way.LINE:
+            self._line.draw(gui, scalars.reshape(-1), key)
+        else:
+            self._picture.draw(app, gui, lab, plane_of(scalars, self.plane), key, region)
+
+    @property
     def _dimensions(self) -> int:
         assert self._typing is not None
-        return max(len(self._typing.shape), 1)
+        return (
+            max(self.values.ndim - len(self._typing.element.inner_shape), 1) if self.values is not None else 1
+        )
 
     # Reading
 
@@ -137,14 +169,18 @@ class RegionTab:
     def _title(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
         scale = gui.scale
         names = lab.capture.regions[region].names
-        wide = 2 * (imgui.get_frame_height() + 22 * scale)
+        button = imgui.get_frame_height() + 20 * scale
+        wide = 3 * button + 8 * scale
         imgui.align_text_to_frame_padding()
         title = " = ".join(names) or f"region {region}"
         heading(gui, elided(title, imgui.get_content_region_avail().x - wide - 12 * scale))
         if imgui.is_item_hovered():
             imgui.set_tooltip(title)
         right_align(wide)
-        button = wide / 2 - 2 * scale
+        centre = f"{fa.ICON_FA_UP_RIGHT_AND_DOWN_LEFT_FROM_CENTER}##centre"
+        if icon_button(gui, centre, "Show it in the centre of the window", quiet=False, width=button):
+            lab.shown.pick(region)
+        imgui.same_line(0.0, 4 * scale)
         for label, save in (("NPY", save_npy), ("CSV", save_csv)):
             text = f"Write what is shown to {export_folder()} as .{label.lower()}"
             if icon_button(
@@ -236,10 +272,9 @@ class RegionTab:
             )
             imgui.pop_style_color()
 
-    def _choices(self, gui: Gui, *, planes_only: bool = False) -> None:
+    def _choices(self, gui: Gui, components: tuple[tuple[str, int], ...] = ()) -> None:
         """Which plane of more dimensions, which scalar of an element."""
         assert self._typing is not None and self.values is not None
-        inner = math.prod(self._typing.element.inner_shape)
         planes = math.prod(self._typing.shape[:-2]) if len(self._typing.shape) > 2 else 1
         width = (imgui.get_content_region_avail().x - 8 * gui.scale) / 2
         shown = False
@@ -247,13 +282,17 @@ class RegionTab:
             imgui.set_next_item_width(width)
             _, self.plane = imgui.slider_int("##plane", self.plane, 0, planes - 1, f"plane %d of {planes}")
             shown = True
-        if inner > 1 and not planes_only:
+        if len(components) > 1:
             if shown:
                 imgui.same_line(0.0, 8 * gui.scale)
             imgui.set_next_item_width(width)
-            _, self.component = imgui.slider_int(
-                "##component", self.component, 0, inner - 1, f"component %d of {inner}"
-            )
+            label = next((name for name, number in components if number == self.component), "")
+            if imgui.begin_combo("##component", f"component {label}"):
+                for name, number in components:
+                    if imgui.selectable(name, number == self.component)[0]:
+                        self.component = number
+                imgui.end_combo()
+            tooltip("Which number of each element is shown")
 
     def _histogram(self, gui: Gui) -> None:
         facts = self.facts

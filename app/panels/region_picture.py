@@ -1,18 +1,22 @@
-"""A plane of numbers as a heat map: fitted or fixed range, NaN in magenta, the value under the pointer."""
+"""Rows and columns of numbers as a heat map: range, NaN in magenta, the value under the pointer."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from app.arrays import ranges
 from app.gl_platform import GL, imgui
 from app.gui import Gui
-from app.lab.contents import Facts, picture_of
+from app.lab.contents import picture_of
 from app.lab.lab import Lab
 from app.state import App
 from app.view import colormaps
 from app.view.gl_objects import Texture
 
-_DIVERGING = "balance"
+_LARGEST = 1024
+"""Pixels a side that a picture of few cells is made with at most."""
 
 
 class RegionPicture:
@@ -25,6 +29,8 @@ class RegionPicture:
         self._map = ""
         self._fixed: tuple[float, float] | None = None
         self._region = -1
+        self._range_of: tuple[object, ...] = ()
+        self._fitted = (0.0, 1.0)
 
     def draw(
         self,
@@ -32,7 +38,6 @@ class RegionPicture:
         gui: Gui,
         lab: Lab,
         plane: np.ndarray,
-        facts: Facts | None,
         key: tuple[object, ...],
         region: int,
     ) -> None:
@@ -43,21 +48,26 @@ class RegionPicture:
             self._region, self._fixed = region, None
         if plane.dtype.kind == "b":
             plane = plane.view(np.uint8)
-        low, high = self._range(facts)
-        name = self._map or (
-            _DIVERGING if low < 0 < high else "viridis" if "viridis" in colormaps.names() else _DIVERGING
-        )
+        found = ranges.finite_range(plane) if (*key, region) != self._range_of else None
+        if found is not None:
+            self._range_of, self._fitted = (*key, region), ranges.fitted(found.low, found.high)
+        low, high = self._fitted
+        name = self._map or ranges.map_for((low, high))
         self._controls(gui, name, (low, high))
         bounds = self._fixed or (low, high)
-        if (*key, name, bounds) != self._key:
-            self._key = (*key, name, bounds)
-            self._upload(lab, picture_of(plane, _bytes(colormaps.table(name)), bounds))
-        texture = self._texture
-        assert texture is not None
         rows, columns = plane.shape
         available = imgui.get_content_region_avail()
         room = (available.x, max(available.y - 4 * gui.scale, 240 * gui.scale))
         cell = min(room[0] / columns, room[1] / rows)
+        grown = min(math.ceil(cell), _LARGEST // max(rows, columns))
+        if (*key, name, bounds, grown) != self._key:
+            self._key = (*key, name, bounds, grown)
+            pixels = picture_of(plane, colormaps.table(name), bounds)
+            if grown > 1:  # ImGui would blur the borders of cells, however their texture is to be sampled
+                pixels = pixels.repeat(grown, axis=0).repeat(grown, axis=1)
+            self._upload(lab, pixels)
+        texture = self._texture
+        assert texture is not None
         width, height = columns * cell, max(rows * cell, min(8 * gui.scale, room[1]))
         corner = imgui.get_cursor_screen_pos()
         imgui.image(imgui.ImTextureRef(int(texture.name)), (width, height))
@@ -72,16 +82,6 @@ class RegionPicture:
             for row, column in cells[:: max(1, len(cells) // 60)].tolist():
                 centre = (corner.x + (column + 0.5) * cell, corner.y + (row + 0.5) * cell)
                 draw.add_circle(centre, max(5 * gui.scale, cell), 0xFFFFFFFF, 0, 1.5 * gui.scale)
-
-    def _range(self, facts: Facts | None) -> tuple[float, float]:
-        """Return the fitted range: around zero where there are both signs."""
-        if facts is None or facts.low is None or facts.high is None:
-            return -1.0, 1.0
-        low, high = facts.low, facts.high
-        if low < 0 < high:
-            most = max(-low, high)
-            return -most, most
-        return (low, high) if high > low else (low - 0.5, low + 0.5)
 
     def _controls(self, gui: Gui, name: str, fitted: tuple[float, float]) -> None:
         scale = gui.scale
@@ -111,8 +111,3 @@ class RegionPicture:
             lab.closables.append(self._texture)
         self._texture.resize(width, height)
         self._texture.upload(pixels)
-
-
-def _bytes(table: np.ndarray) -> np.ndarray:
-    values = np.asarray(table)
-    return (values * 255).round().astype(np.uint8)[:, :3] if values.dtype.kind == "f" else values[:, :3]

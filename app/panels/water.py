@@ -1,4 +1,7 @@
-"""How the water is shown: water or data, colours, range, quality. It changes nothing that is computed."""
+"""What the centre shows and how: water, data or an array, colours, range, quality.
+
+It changes nothing that is computed.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.array_options import draw_array_options
 from app.panels.slider import slider
-from app.panels.widgets import Kept, caption, tooltip
+from app.panels.widgets import Kept, caption, label_before, tooltip
 from app.state import App
 from app.view import colormaps
 from app.view.options import Mode, Quality
@@ -25,8 +29,8 @@ def next_mode(water: WaterView) -> None:
 class WaterPanel:
     """The panel."""
 
-    name = "Water"
-    icon = fa.ICON_FA_WATER
+    name = "Picture"
+    icon = fa.ICON_FA_IMAGE
 
     def __init__(self) -> None:
         self._maps = colormaps.names()
@@ -35,27 +39,24 @@ class WaterPanel:
 
     def draw(self, app: App, gui: Gui) -> None:
         """Build the inside of the panel's window."""
-        if app.water is None:
-            caption(gui, "This capture has no height field to show.")
+        if app.lab is None:
+            caption(gui, "Nothing is open.")
+            return
+        if app.water is not None:
+            self._ways(app, gui)
+        if app.lab.shown.active or app.water is None:
+            draw_array_options(app, gui)
             return
         options = app.water.options
-        half = (imgui.get_content_region_avail().x - 8 * gui.scale) / 2
-        for index, (mode, label) in enumerate(
-            ((Mode.WATER, f"{fa.ICON_FA_WATER}  Water"), (Mode.DATA, f"{fa.ICON_FA_CHART_AREA}  Data"))
-        ):
-            if index:
-                imgui.same_line(0.0, 8 * gui.scale)
-            if _choice(gui, label, options.mode == mode, half):
-                options.mode = mode
         imgui.dummy((0.0, 2 * gui.scale))
-        _label(gui, "Height shown")
+        label_before(gui, "Height shown")
         imgui.set_next_item_width(imgui.get_content_region_avail().x - 40 * gui.scale)
         _, options.exaggeration = slider(gui, "##exaggeration", options.exaggeration, 0.5, 5.0, home=1.5)
         tooltip("Factor on the heights in the picture; the simulation is not touched")
         imgui.same_line()
         tenths = round(options.exaggeration * 10)
         imgui.text_unformatted(str(self._factor.get(tenths, lambda: f"×{tenths / 10:.1f}")))
-        _label(gui, "Quality")
+        label_before(gui, "Quality")
         automatic = options.quality == Quality.AUTO
         shown = f"auto ({app.water.quality.value})" if automatic else Quality(options.quality).value
         if imgui.begin_combo("##quality", shown):
@@ -68,12 +69,29 @@ class WaterPanel:
         if options.mode == Mode.DATA:
             self._data(app, gui)
 
+    @staticmethod
+    def _ways(app: App, gui: Gui) -> None:
+        """Water, data, or an array."""
+        assert app.water is not None and app.lab is not None
+        options, shown = app.water.options, app.lab.shown
+        width = (imgui.get_content_region_avail().x - 12 * gui.scale) / 3
+        for mode, label in (
+            (Mode.WATER, f"{fa.ICON_FA_WATER}  Water"),
+            (Mode.DATA, f"{fa.ICON_FA_CHART_AREA}  Data"),
+        ):
+            if _choice(gui, label, not shown.active and options.mode == mode, width):
+                options.mode, shown.active = mode, False
+            imgui.same_line(0.0, 6 * gui.scale)
+        if _choice(gui, f"{fa.ICON_FA_TABLE_CELLS}  Array", shown.active, width):
+            shown.active = True
+        tooltip("Any array of the capture, as an image, a line or points")
+
     def _data(self, app: App, gui: Gui) -> None:
         water = app.water
         assert water is not None
         options = water.options
         imgui.separator_text("Data")
-        _label(gui, "Colour map")
+        label_before(gui, "Colour map")
         if imgui.begin_combo("##map", options.colour_map):
             for name in self._maps:
                 if imgui.selectable(name, name == options.colour_map)[0]:
@@ -83,7 +101,7 @@ class WaterPanel:
         if changed:
             options.fixed_range = None if fitted else water.range
         if options.fixed_range is not None:
-            _label(gui, "Range, m")
+            label_before(gui, "Range, m")
             changed, (low, high) = imgui.input_float2("##range", list(options.fixed_range), "%.4g")
             if changed and low < high:
                 options.fixed_range = (low, high)
@@ -93,13 +111,6 @@ class WaterPanel:
             text = self._range.get(water.contour_interval, lambda: f"every {water.contour_interval:.3g} m")
             caption(gui, str(text))
         _, options.wireframe = imgui.checkbox("Cell borders", options.wireframe)
-
-
-def _label(gui: Gui, text: str) -> None:
-    imgui.align_text_to_frame_padding()
-    caption(gui, text)
-    imgui.same_line(110 * gui.scale)
-    imgui.set_next_item_width(-1.0)
 
 
 def _choice(gui: Gui, label: str, chosen: bool, width: float) -> bool:

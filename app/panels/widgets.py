@@ -56,6 +56,14 @@ def caption(gui: Gui, text: str) -> None:
     imgui.pop_style_color()
 
 
+def label_before(gui: Gui, text: str) -> None:
+    """A muted text before a widget, which takes the rest of the line."""
+    imgui.align_text_to_frame_padding()
+    caption(gui, text)
+    imgui.same_line(110 * gui.scale)
+    imgui.set_next_item_width(-1.0)
+
+
 def heading(gui: Gui, text: str) -> None:
     """A bold text on a line of its own."""
     imgui.push_font(gui.bold, 0.0)

@@ -13,7 +13,7 @@ from lab_captures import FACTORS, FIELD, record_growing
 
 from app.actions import show_after
 from app.lab import lab
-from app.lab.contents import Typing, contents_of, facts_of, picture_of, plane_of, save_csv, save_npy
+from app.lab.contents import Typing, contents_of, facts_of, picture_of, save_csv, save_npy
 from app.lab.selection import Kind
 from app.opening import Answer
 from app.panels.graph_draw import MOST_BOXES, MOST_PATHS
@@ -466,7 +466,7 @@ def test_the_contents_of_a_region_as_numbers(tmp_path):
     assert (facts.low, facts.high, facts.nan, facts.infinite, facts.count) == (-2.0, 3.0, 1, 1, 6)
     assert facts.mean == pytest.approx(0.5) and facts.counts.sum() == 4
     table = np.stack([np.arange(256)] * 3, axis=1).astype(np.uint8)
-    picture = picture_of(plane_of(values, 2), table, (-2.0, 3.0))
+    picture = picture_of(values, table, (-2.0, 3.0))
     assert picture[0, 1].tolist() == [255, 0, 255, 255] == picture[1, 0].tolist()
     assert picture[0, 2].tolist() == [255, 255, 255, 255] and picture[1, 1].tolist() == [0, 0, 0, 255]
     assert np.array_equal(np.load(save_npy(tmp_path / "a", values)), values, equal_nan=True)
