@@ -12,18 +12,17 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from replay.graph.baked import HIGHEST, near_pointers, recorded_pointers
 from replay.graph.check_common import some
 from replay.graph.descriptors import Descriptors
 from replay.graph.groups import group
 from replay.graph.model import Fault, Region, Severity
 from replay.wrp import layout
-from replay.wrp.layout import RelocKind
 from replay.wrp.tables import OperationTable
 
 _CHUNK = 1 << 20  # words looked at at once, so that a search takes little memory
 _WORDS = layout.ARRAY.itemsize // 8
-_NEAR = 1 << 32  # bytes around the recorded pointers in which others of the process are looked for
-_LOWEST, _HIGHEST = 1 << 40, 1 << 47  # where systems map memory for position-independent programs
+_LOWEST = 1 << 40  # from here up, systems map memory for position-independent programs
 _LARGEST_ELEMENT = 1 << 16
 
 
@@ -31,19 +30,12 @@ def check_contents(
     data: bytes, table: OperationTable, found: Descriptors, regions: Mapping[int, Region]
 ) -> Iterator[Fault]:
     """Return the regions whose contents hold array descriptors of the recording process."""
-    stale = _recorded_pointers(data, table)
-    if not len(stale):
-        return
     hits: list[tuple[Region, int, int, int]] = []
-    for ident, stride, first in _struct_arrays(found):
-        region = regions.get(ident)
-        if region is None or region.data_offset is None or region.nbytes < layout.ARRAY.itemsize:
-            continue
-        places = _descriptors_in(data, region.data_offset, region.nbytes, stale)
-        places = places[(places - first) % stride + layout.ARRAY.itemsize <= stride]
-        if len(places):
-            (address,) = np.frombuffer(data, "<u8", 1, region.data_offset + int(places[0])).tolist()
-            hits.append((region, int(places[0]), len(places), address))
+    for ident, places in stale_arrays(data, table, found, regions).items():
+        region = regions[ident]
+        at = (region.data_offset or 0) + int(places[0])
+        (address,) = np.frombuffer(data, "<u8", 1, at).tolist()
+        hits.append((region, int(places[0]), len(places), address))
 
     def tell(number: int) -> Fault:
         region, place, count, address = hits[number]
@@ -59,6 +51,23 @@ def check_contents(
     yield from some(np.arange(len(hits)), tell)
 
 
+def stale_arrays(
+    data: bytes, table: OperationTable, found: Descriptors, regions: Mapping[int, Region]
+) -> dict[int, np.ndarray]:
+    """Return where in the initial contents descriptors of the recording process lie, by region, ascending."""
+    pointers = recorded_pointers(data, table.launches)
+    hits: dict[int, np.ndarray] = {}
+    for ident, stride, first in _struct_arrays(found) if len(pointers) else ():
+        region = regions.get(ident)
+        if region is None or region.data_offset is None or region.nbytes < layout.ARRAY.itemsize:
+            continue
+        places = _descriptors_in(data, region.data_offset, region.nbytes, pointers)
+        places = places[(places - first) % stride + layout.ARRAY.itemsize <= stride]
+        if len(places):
+            hits[ident] = places
+    return hits
+
+
 def _struct_arrays(found: Descriptors) -> list[tuple[int, int, int]]:
     """Return region, element size and first byte of arrays whose elements have room for an array each."""
     stride = found.strides[np.arange(len(found)), np.clip(found.ndim, 1, layout.MAX_DIMS) - 1]
@@ -68,15 +77,6 @@ def _struct_arrays(found: Descriptors) -> list[tuple[int, int, int]]:
     return [
         (int(found.region[row]), int(stride[row]), int(found.offset[row])) for row in rows[first].tolist()
     ]
-
-
-def _recorded_pointers(data: bytes, table: OperationTable) -> np.ndarray:
-    """Return the pointers that Warp left in the values of launches, sorted; relocations replace them."""
-    launches = table.launches
-    rows = np.flatnonzero(launches.relocs["kind"] == RelocKind.DATA_PTR)
-    places = launches.blob_base[launches.reloc_param[rows]] + launches.relocs["value_byte_offset"][rows]
-    pointers = np.unique(layout.gather(data, np.dtype("<u8"), places))
-    return pointers[(pointers > 0) & (pointers < _HIGHEST)]
 
 
 def _descriptors_in(data: bytes, start: int, nbytes: int, stale: np.ndarray) -> np.ndarray:
@@ -96,14 +96,10 @@ def _descriptors_in(data: bytes, start: int, nbytes: int, stale: np.ndarray) -> 
 
 def _likely_address(values: np.ndarray, stale: np.ndarray) -> np.ndarray:
     near = np.zeros(len(values), bool)
-    plausible = np.flatnonzero((values > 0) & (values < _HIGHEST) & (values % np.uint64(4) == 0))
-    numbers = values[plausible].astype(np.int64)
-    known = stale.astype(np.int64)
-    after = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-    before = np.maximum(after - 1, 0)
-    distance = np.minimum(np.abs(known[after] - numbers), np.abs(known[before] - numbers))
+    plausible = np.flatnonzero((values > 0) & (values < HIGHEST) & (values % np.uint64(4) == 0))
     # Small arrays and large ones lie in different parts of a process.
-    near[plausible] = (distance < _NEAR) | (numbers >= _LOWEST)
+    candidates = values[plausible]
+    near[plausible] = near_pointers(candidates, stale) | (candidates >= np.uint64(_LOWEST))
     return near
 
 
@@ -122,6 +118,6 @@ def _is_array(records: np.ndarray) -> np.ndarray:
         & (padding == 0)
         & np.where(live, (shape > 0) & (strides != 0), (shape == 0) & (strides == 0)).all(axis=1)
         & (element <= _LARGEST_ELEMENT)
-        & ((gradient == 0) | ((gradient < _HIGHEST) & (gradient % np.uint64(4) == 0)))
+        & ((gradient == 0) | ((gradient < HIGHEST) & (gradient % np.uint64(4) == 0)))
     )
     return result

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from replay.graph.baked import free_words
 from replay.graph.check_common import LaunchPlaces, RegionSizes, some
 from replay.graph.descriptors import Descriptors
 from replay.graph.groups import group
@@ -20,7 +21,6 @@ THREADS_SUSPICIOUS = 1 << 26  # a launch of more threads should have cells to ma
 THREADS_ABSURD = 1 << 31  # and of so many must
 THREADS_PER_CELL = 256
 MAX_BLOCK = 1024
-_LARGEST_STRUCT = 4096  # bytes of an argument that is searched for addresses
 
 
 class LaunchChecker(LaunchPlaces):
@@ -234,7 +234,7 @@ class LaunchChecker(LaunchPlaces):
     def baked_pointers(self) -> Iterator[Fault]:
         """8-byte values without relocation that look like addresses: they mean nothing in another process."""
         launches, params = self.launches, self.launches.params
-        owners, places, values = self._free_words()
+        owners, places, values = free_words(self._data, launches, self._found)
         alone = params["value_size"][owners] == 8
         # Heap and device addresses lie between 4 GiB and 2^47 and are aligned; doubles lie far above. In a
         # struct two small integers may look like a low one.
@@ -257,38 +257,6 @@ class LaunchChecker(LaunchPlaces):
             )
 
         yield from some(np.flatnonzero(address | mesh), tell)
-
-    def _free_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return argument, byte and value of every aligned 8-byte word that no relocation or array covers."""
-        launches, params, found = self.launches, self.launches.params, self._found
-        size = params["value_size"].astype(np.int64)
-        candidates = np.flatnonzero(
-            (size >= 8) & (params["value_align"] % 8 == 0) & (size <= _LARGEST_STRUCT)
-        )
-        whole_arrays = np.zeros(len(params), bool)
-        whole_arrays[found.param[~found.member]] = True
-        candidates = candidates[~whole_arrays[candidates]]
-        words = size[candidates] // 8
-        first = np.concatenate(([0], np.cumsum(words)))
-        owner = np.repeat(np.arange(len(candidates)), words)
-        place = 8 * (np.arange(len(owner)) - first[owner])
-        free = np.ones(len(owner), bool)
-        row_of = np.full(len(params), -1, np.int64)
-        row_of[candidates] = np.arange(len(candidates))
-        slots = launches.relocs["value_byte_offset"].astype(np.int64)
-        self._cover(free, first, row_of[launches.reloc_param], slots)
-        for word in range(layout.ARRAY.itemsize // 8):
-            self._cover(free, first, row_of[found.param], found.at + 8 * word)
-        keep = np.flatnonzero(free)
-        owners, places = candidates[owner[keep]], place[keep]
-        values = layout.gather(self._data, np.dtype("<u8"), launches.blob_base[owners] + places)
-        return owners, places, values
-
-    @staticmethod
-    def _cover(free: np.ndarray, first: np.ndarray, rows: np.ndarray, slots: np.ndarray) -> None:
-        """Mark the words of some arguments that begin at byte `slots` as covered."""
-        known = rows >= 0
-        free[first[rows[known]] + slots[known] // 8] = False
 
     def _handles(self) -> np.ndarray:
         """Return the handles of all meshes of the file."""

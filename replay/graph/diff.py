@@ -15,8 +15,9 @@ import numpy as np
 from replay.graph.align import align
 from replay.graph.changes import ChangeKind, Difference, NamedChange, OperationChange, ValueChange
 from replay.graph.flow import Flow, data_flow
+from replay.graph.members import changed_members
 from replay.graph.model import Access, Argument, ArrayView, Capture, Operation, OpKind, Provenance, Region
-from replay.graph.signatures import Signatures, masked_values, stable_contents
+from replay.graph.signatures import Signatures, masked_values, stable_contents, stale_places
 
 
 def diff(old: Capture, new: Capture) -> Difference:
@@ -152,6 +153,11 @@ class _Comparison:
                 yield ValueChange(where, _view(self._old, before), _view(self._new, after))
         if old.handles != new.handles and _meshes(self._old, old) != _meshes(self._new, new):
             yield ValueChange(name, _meshes(self._old, old), _meshes(self._new, new))
+        elif (
+            masked_old != masked_new and _is_struct(old) and _is_struct(new) and len(old.raw) == len(new.raw)
+        ):
+            for place, before_text, after_text in changed_members(old, new, masked_old, masked_new):
+                yield ValueChange(f"{name} byte {place}, inferred", before_text, after_text)
         elif masked_old != masked_new and not views:
             yield ValueChange(name, *_values_of(old, new))
 
@@ -197,6 +203,10 @@ class _Comparison:
         return False
 
     @cached_property
+    def _stale(self) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+        return stale_places(self._old), stale_places(self._new)
+
+    @cached_property
     def _flows(self) -> tuple[Flow, Flow]:
         return data_flow(self._old), data_flow(self._new)
 
@@ -210,7 +220,8 @@ class _Comparison:
             yield ValueChange("type", _type(old), _type(new))
         if not old.names and not new.names and not self._contents_matter(old.id, new.id):
             return  # scratch memory, whatever was in it
-        before, after = stable_contents(self._old, old.id), stable_contents(self._new, new.id)
+        before = stable_contents(self._old, old.id, self._stale[0])
+        after = stable_contents(self._new, new.id, self._stale[1])
         if (before is None) != (after is None):
             yield ValueChange(
                 "initial contents", *("none" if one is None else "stored" for one in (before, after))
@@ -322,6 +333,10 @@ def _flat(path: str, value: object) -> Iterator[tuple[str, str]]:
 
 def _alike(old: Region, new: Region) -> bool:
     return not new.names and old.nbytes == new.nbytes and old.element_size == new.element_size
+
+
+def _is_struct(argument: Argument) -> bool:
+    return argument.value is None and (not argument.arrays or argument.arrays[0].path.startswith("+"))
 
 
 def _values_of(old: Argument, new: Argument) -> tuple[str, str]:

@@ -153,3 +153,14 @@ def value_of(raw: bytes, scalar: str) -> float | int | tuple[float, ...]:
 def scalar_of(type_name: str) -> str:
     """Return the scalar type of an element type, such as `float32` of `vec3f`."""
     return str(ElementType.named(type_name).scalar.name)
+
+
+def number_text(value: float | int | tuple[float, ...]) -> str:
+    """Return a value as text: floats as short as they can be told apart from others of their size."""
+    if isinstance(value, tuple):
+        return "(" + ", ".join(number_text(part) for part in value) + ")"
+    if isinstance(value, float):
+        # most floats are float32, whose shortest text is the one that was written in the source
+        short = np.float32(value) if abs(value) <= np.finfo(np.float32).max else value
+        return f"{short!s}" if float(short) == value else f"{value:.17g}"
+    return str(value)

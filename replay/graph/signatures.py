@@ -8,15 +8,19 @@ Used to compare captures.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 import numpy as np
 
-from replay.graph.descriptors import find_descriptors
+from replay.graph.baked import HIGHEST, NEAR, free_words, near_pointers, recorded_pointers
+from replay.graph.check_contents import stale_arrays
+from replay.graph.descriptors import Descriptors, find_descriptors
 from replay.graph.model import Capture, OpKind
 from replay.graph.operations import LazyOperations
 from replay.wrp import layout
 from replay.wrp.document import parse
 from replay.wrp.layout import RelocKind
+from replay.wrp.tables import LaunchTable
 
 _PLACEHOLDER = b"\0unnamed"
 _PROCESS_LOCAL = ("bvh_id", "grid_id")
@@ -151,16 +155,55 @@ def masked_values(capture: Capture) -> bytes:
             unused = found.base[found.ndim <= axis]
             for start in (16, 32):
                 masked[(unused[:, None] + start + 4 * axis + np.arange(4)).reshape(-1)] = 0
+    _mask_baked(masked, capture, launches, found)
     result: bytes = masked.tobytes()
     return result
 
 
-def stable_contents(capture: Capture, region: int) -> np.ndarray | None:
-    """Return the initial bytes of a region as uint8, recorded handles as zeros; None if there are none."""
+def _mask_baked(masked: np.ndarray, capture: Capture, launches: LaunchTable, found: Descriptors) -> None:
+    """Put the number of the mesh in the place of its address, and nothing in that of another object.
+
+    Such ids are passed as numbers. Only what is a handle of the capture, or lies where the memory of the
+    recording process lay, is taken for one: a large number that is meant stays.
+    """
+    owners, places, values = free_words(capture.data, launches, found)
+    inside = (values > np.uint64(NEAR)) & (values < np.uint64(HIGHEST)) & (values % np.uint64(8) == 0)
+    rows = np.flatnonzero(inside)
+    near = near_pointers(values[rows], recorded_pointers(capture.data, launches))
+    numbers = {mesh.handle: number for number, mesh in enumerate(capture.meshes, 1)}
+    for row, close in zip(rows.tolist(), near.tolist(), strict=True):
+        number = numbers.get(int(values[row]), 0)
+        if number or close:
+            at = int(launches.blob_base[owners[row]]) + int(places[row])
+            masked[at : at + 8] = np.frombuffer(number.to_bytes(8, "little"), np.uint8)
+
+
+def stale_places(capture: Capture) -> dict[int, np.ndarray]:
+    """Return where regions hold arrays of the recording process, see `check_contents.stale_arrays`."""
+    operations = capture.operations
+    if not isinstance(operations, LazyOperations):
+        return {}
+    found = find_descriptors(capture.data, operations.table.launches)
+    return stale_arrays(capture.data, operations.table, found, capture.regions)
+
+
+def stable_contents(capture: Capture, region: int, stale: Mapping[int, np.ndarray]) -> np.ndarray | None:
+    """Return the initial bytes of a region as uint8, recorded addresses as zeros; None if there are none.
+
+    Args:
+        capture, region: what is asked for.
+        stale: as `stale_places` returns it.
+    """
     stated = capture.regions[region]
     if stated.data_offset is None:
         return None
     contents = np.frombuffer(capture.data, np.uint8, stated.nbytes, stated.data_offset)
+    places = stale.get(region)
+    if places is not None:
+        contents = contents.copy()
+        # The pointers to data and gradient, and what nobody sets at the end of a descriptor.
+        for first, count in ((0, 16), (layout.ARRAY.itemsize - 6, 6)):
+            contents[(places[:, None] + first + np.arange(count)).reshape(-1)] = 0
     if not capture.meshes:
         return contents
     metadata = parse(capture.data).metadata

@@ -20,7 +20,7 @@ from replay.graph.model import (
     Region,
     Severity,
 )
-from replay.graph.scalars import plausibility, scalar_of
+from replay.graph.scalars import number_text, plausibility, scalar_of
 from replay.text import printable
 
 _MOST_ROWS = 64  # of one table; JSON has them all
@@ -154,7 +154,7 @@ def _over_repeats(capture: Capture, arguments: Sequence[Argument]) -> list[str]:
         ]
     numbers = [a.value for a in arguments if isinstance(a.value, (int, float))]
     if len(numbers) == len(arguments):
-        low, high, first = (_number(number) for number in (min(numbers), max(numbers), numbers[0]))
+        low, high, first = (number_text(number) for number in (min(numbers), max(numbers), numbers[0]))
         return [f"{low} to {high}, {period} values, first {first}"]
     return [*told[0], f"and {period - 1} other values"]
 
@@ -171,10 +171,10 @@ def _argument_values(capture: Capture, argument: Argument) -> list[str]:
         return [_view(capture, view) for view in argument.arrays]
     if argument.value is None:
         return [argument.raw.hex(" ", 4)]
-    value = _number(argument.value)
+    value = number_text(argument.value)
     raw = np.frombuffer(argument.raw, np.uint8)
     others = [
-        f"{reading.type} {_number(reading.value)}"
+        f"{reading.type} {number_text(reading.value)}"
         for reading in argument.readings[1:]
         if plausibility(raw, scalar_of(reading.type)) or _is_one_bit(reading)
     ]
@@ -185,16 +185,6 @@ def _is_one_bit(reading: Reading) -> bool:
     """Whether a value is a power of two among 64-bit integers, as 2.0 is among doubles: 1 << 62."""
     value = reading.value
     return reading.type == "int64" and isinstance(value, int) and value > 0 and not value & (value - 1)
-
-
-def _number(value: float | int | tuple[float, ...]) -> str:
-    if isinstance(value, tuple):
-        return "(" + ", ".join(_number(part) for part in value) + ")"
-    if isinstance(value, float):
-        # most floats are float32, whose shortest text is the one that was written in the source
-        short = np.float32(value) if abs(value) <= np.finfo(np.float32).max else value
-        return f"{short!s}" if float(short) == value else f"{value:.17g}"
-    return str(value)
 
 
 def _view(capture: Capture, view: ArrayView) -> str:

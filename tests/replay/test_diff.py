@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import struct
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +20,7 @@ from replay.graph.align import align
 from replay.graph.changes import ChangeKind, Difference, ValueChange
 from replay.graph.diff import diff
 from replay.graph.diff_tell import difference_json, summary, tell_difference
+from replay.graph.members import changed_members
 from replay.graph.model import Capture
 from replay.graph.open import capture_from_bytes, open_capture
 from replay.graph.operations import LazyOperations
@@ -24,6 +28,7 @@ from replay.wrp.write import repeat_operations, with_bytes, with_operations
 
 RECORDED_TWICE = (
     "launches", "struct_argument", "indexed", "copies", "library", "sparse", "conditions", "views", "nothing",
+    "backward", "arrays_in_array", "mesh_handle", "no_elements",
 )  # fmt: skip
 
 
@@ -36,6 +41,65 @@ def test_two_recordings_of_one_program_are_equal(
     again = makers.record(getattr(makers, name), tmp_path)
     difference = diff(open_capture(recorded[name]), open_capture(again))
     assert difference.equal, tell_difference(difference, open_capture(recorded[name]), open_capture(again))
+
+
+def test_two_processes_that_record_one_program_differ_in_nothing(
+    recorded: dict[str, Path], tmp_path: Path
+) -> None:
+    # Ids of meshes passed as numbers, alone and in a struct, and arrays in an array of structs: all of them
+    # are addresses, which another process has elsewhere.
+    names = ("mesh_handle", "arrays_in_array", "struct_argument")
+    program = (
+        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import makers\n"
+        "room = [makers.wp.zeros(100 + 50 * n) for n in range(9)]\n"
+        "for name in sys.argv[3:]: makers.record(getattr(makers, name), pathlib.Path(sys.argv[2]))\n"
+    )
+    here = str(Path(__file__).parent)
+    subprocess.run([sys.executable, "-c", program, here, str(tmp_path), *names], check=True, timeout=120)
+    for name in names:
+        old, new = open_capture(recorded[name]), open_capture(tmp_path / f"{name}.wrp")
+        assert old.data != new.data
+        assert diff(old, new).equal, tell_difference(diff(old, new), old, new)
+
+
+def test_members_of_a_struct_are_told_by_place_and_value(recorded: dict[str, Path]) -> None:
+    # Pair: gain at byte 0, the array `first` at 8 to 64, steps at 64, the array `second` behind.
+    capture = open_capture(recorded["struct_argument"])
+    argument = capture.operations[0].arguments[0]
+    data = with_bytes(capture.data, argument.offset, struct.pack("<f", 3.5))
+    data = with_bytes(data, argument.offset + 64, struct.pack("<i", -4))
+    data = with_bytes(data, argument.offset + 8 + 16, struct.pack("<i", 2))  # rows of `first`, 4 before
+    (change,) = diff(capture, capture_from_bytes(data, capture.path)).operations
+    assert change.values == (
+        ValueChange(
+            "argument 1.+8", "first shape [4, 2] strides [8, 4]", "first shape [2, 2] strides [8, 4]"
+        ),
+        ValueChange("argument 1 byte 0, inferred", "2.5 (float32)", "3.5 (float32)"),
+        ValueChange("argument 1 byte 64, inferred", "3 (int32)", "-4 (int32)"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "old", "new", "told"),
+    [
+        ("<d", 0.1, 0.2, [(8, "0.10000000000000001 (float64)", "0.20000000000000001 (float64)")]),
+        # The upper half of a double with few digits is a good float as well: both are told.
+        ("<d", 0.25, 0.5, [
+            (8, "0.25 (float64) or 1.625 (float32) at byte 12", "0.5 (float64) or 1.75 (float32) at byte 12")
+        ]),
+        ("<q", -1, 7, [(8, "-1 (int64)", "7 (int64)")]),
+        ("<q", -1, -3, [(8, "-1 (int32)", "-3 (int32)")]),
+        ("<2f", (1.5, 2), (1.5, 3), [(12, "2.0 (float32)", "3.0 (float32)")]),
+        ("<2i", (1, 2), (3, 4), [(8, "1 (int32)", "3 (int32)"), (12, "2 (int32)", "4 (int32)")]),
+    ],
+)  # fmt: skip
+def test_a_member_is_told_by_every_type_that_makes_sense(
+    recorded: dict[str, Path], form: str, old: object, new: object, told: list[tuple[int, str, str]]
+) -> None:
+    argument = open_capture(recorded["struct_argument"]).operations[0].arguments[0]
+    argument = dataclasses.replace(argument, arrays=())
+    data = [bytes(8) + struct.pack(form, *(x if isinstance(x, tuple) else (x,))) for x in (old, new)]
+    assert list(changed_members(argument, argument, *data)) == told
 
 
 def test_stale_pointers_are_no_difference(recorded: dict[str, Path]) -> None:
