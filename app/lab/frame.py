@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from app.lab.around import Around, Surroundings
 from app.scene import Scene
 from replay.errors import RipplescopeError
 from replay.events.replayer import EventReplayer, EventState
@@ -34,6 +35,8 @@ class FrameView:
         revision: changes whenever another state is shown.
         field: region that is shown as water, None if there is none.
         which: the frame in words.
+        around: the IFs and WHILEs that the event lies in, outermost first, and itself if it is one.
+        iterations: which iteration of a WHILE is looked at, by its event; the first one where it is absent.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -43,6 +46,10 @@ class FrameView:
         self.revision = 0
         self.field: int | None = None
         self.which = ""
+        self.around: tuple[Around, ...] = ()
+        self.iterations: dict[int, int] = {}
+        self._turns: dict[int, int] = {}
+        self._surroundings: Surroundings | None = None
         self._replayer: EventReplayer | None = None
         self._state: EventState | None = None
         self._was_paused = False
@@ -58,6 +65,30 @@ class FrameView:
     def note(self) -> str:
         """What is special about the state, empty if nothing is."""
         return self._state.note if self._state is not None else ""
+
+    @property
+    def ran(self) -> bool:
+        """Whether the event runs in this frame at all."""
+        return self._state is None or self._state.ran
+
+    @property
+    def place(self) -> str:
+        """Where in the frame the state is, such as `after event 4, iteration 2`."""
+        if self.event is None:
+            return "at the start of the frame"
+        turns = [f", iteration {turn}" + (f" of event {loop}" if len(self._turns) > 1 else "")
+                 for loop, turn in self._turns.items()]  # fmt: skip
+        return f"after event {self.event}" + "".join(turns)
+
+    def choose_iteration(self, loop: int, iteration: int) -> None:
+        """Look at another iteration of a WHILE around the event; beyond the last one it is the last one.
+
+        Raises:
+            RipplescopeError: see `look`.
+        """
+        if self.looking and self._replayer is not None:
+            self.iterations[loop] = max(iteration, 1)
+            self._show(self.event)
 
     def look(self, event: int | None, start: Snapshot | None = None, which: str = "the next frame") -> None:
         """Show the state after an event.
@@ -81,16 +112,27 @@ class FrameView:
         if self._replayer is None or self._replayer.capture is not player.capture:
             self._close_replayer()
             self._replayer = EventReplayer(player.capture, player.device, start or player.snapshot())
+            self._surroundings = Surroundings(self._replayer)
         elif fresh:
-            self._replayer.restart(start or player.snapshot())
+            self._restart(start or player.snapshot())
         if fresh:
             self.which, self._values = which, self._scene.editor.revision
         self.looking = True
         self._show(event)
 
+    def _restart(self, start: Snapshot) -> None:
+        assert self._replayer is not None and self._surroundings is not None
+        self._replayer.restart(start)
+        self._surroundings.forget()
+
     def _show(self, event: int | None) -> None:
-        assert self._replayer is not None
-        self._state = self._replayer.start() if event is None else self._replayer.after(event)
+        assert self._replayer is not None and self._surroundings is not None
+        if event is None:
+            self._state, self.around, self._turns = self._replayer.start(), (), {}
+        else:
+            around, turns = self._surroundings.of(event, self.iterations)
+            self._state = self._replayer.after(event, turns)
+            self.around, self._turns = around, turns
         self.event = event
         self.field = self._find_field(event)
         self.revision += 1
@@ -107,7 +149,7 @@ class FrameView:
         if not self.looking:
             return
         self.looking = self.playing = False
-        self._state = None
+        self._state, self.around = None, ()
         self._scene.clock.paused = self._was_paused
         self.revision += 1
 
@@ -140,7 +182,7 @@ class FrameView:
         player = self._scene.player
         if player is None or self._replayer is None:
             return False
-        self._replayer.restart(player.snapshot())
+        self._restart(player.snapshot())
         self._show(self.event)
         return True
 
@@ -180,7 +222,10 @@ class FrameView:
     def _changed(self, event: int, regions: Sequence[int]) -> list[int]:
         assert self._replayer is not None
         try:
-            before, after = self._replayer.before(event), self._replayer.after(event)
+            before, after = (
+                self._replayer.before(event, self._turns),
+                self._replayer.after(event, self._turns),
+            )
             return [
                 region
                 for region in regions
@@ -192,7 +237,7 @@ class FrameView:
     def _close_replayer(self) -> None:
         if self._replayer is not None:
             self._replayer.close()
-            self._replayer = None
+            self._replayer = self._surroundings = None
 
     def close(self) -> None:
         """Release what is loaded."""

@@ -163,9 +163,7 @@ class Lab:
 
     def _bytes(self, region: int) -> tuple[np.ndarray | None, str]:
         if self.frame.looking:
-            event = self.frame.event
-            where = "at the start of the frame" if event is None else f"after event {event}"
-            return self.frame.region_bytes(region), where
+            return self.frame.region_bytes(region), self.frame.place
         if self.scene.player is not None:
             return self.scene.player.region_bytes(region), "now"
         record = self.capture.regions[region]

@@ -1,5 +1,6 @@
 """The bar over the water while a frame is looked into: which event, the way through the frame, back to live.
 
+Below it a row for each IF and WHILE around the event: which branch runs, and which iteration is looked at.
 Also the marks on cells whose values stopped being finite.
 """
 
@@ -15,8 +16,9 @@ from app.bindings import Action
 from app.controls import water_viewport
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.lab.around import MOST_ITERATIONS, Around
 from app.lab.lab import Lab
-from app.panels.widgets import Kept, elided, hint, icon_button
+from app.panels.widgets import Kept, elided, hint, icon_button, tooltip
 from app.state import App, Rect
 from app.view.picking import project_cell
 
@@ -26,7 +28,22 @@ _NEXT = hint("Next event", Action.NEXT_EVENT)
 _MOST_TICKS = 64
 _MOST_MARKS = 80
 _MOST_RINGS = 12
+_MOST_ROWS = 3
+"""So many IFs and WHILEs around an event have a row, the innermost ones."""
+_CLAMPED = imgui.SliderFlags_.always_clamp
 _MAGENTA = 0xFFFF00FF
+
+
+def timeline_height(lab: Lab, scale: float) -> float:
+    """Return how much of the centre's lower end the bar takes with the room around it; 0 without it."""
+    if not lab.frame.looking:
+        return 0.0
+    return _height(lab, scale) + 22 * scale
+
+
+def _height(lab: Lab, scale: float) -> float:
+    line, rows = imgui.get_frame_height(), min(len(lab.frame.around), _MOST_ROWS)
+    return 2 * line + 22 * scale + rows * (line + 4 * scale)
 
 
 class Timeline:
@@ -44,13 +61,20 @@ class Timeline:
         scale = gui.scale
         width = min(rect[2] - 24 * scale, 640 * scale)
         line = imgui.get_frame_height()
-        height = 2 * line + 22 * scale
+        height = _height(lab, scale)
         x, y = rect[0] + (rect[2] - width) / 2, rect[1] + rect[3] - height - 14 * scale
         draw = imgui.get_window_draw_list()
         draw.add_rect_filled((x, y), (x + width, y + height), gui.colors.overlay, 10 * scale)
         draw.add_rect((x, y), (x + width, y + height), gui.colors.control, 10 * scale, max(1.2 * scale, 1.0))
         self._words(app, gui, lab, x, y, width)
         self._track(app, gui, lab, x, y + line + 12 * scale, width)
+        for row, around in enumerate(lab.frame.around[-_MOST_ROWS:]):
+            top = y + 2 * line + 18 * scale + row * (line + 4 * scale)
+            if around.loop and around.inside and around.count > 1:
+                self._iterations(app, gui, lab, around, x, top, width)
+            else:
+                place = (x + 14 * scale, top + imgui.get_style().frame_padding.y)
+                draw.add_text(place, gui.colors.muted, elided(str(around), width - 28 * scale))
 
     def _words(self, app: App, gui: Gui, lab: Lab, x: float, y: float, width: float) -> None:
         scale, frame = gui.scale, lab.frame
@@ -101,6 +125,33 @@ class Timeline:
             app.attempt(lambda: show_after(app, None if wanted < 0 else wanted))
 
     @staticmethod
+    def _iterations(app: App, gui: Gui, lab: Lab, around: Around, x: float, y: float, width: float) -> None:
+        """Which iteration of a WHILE is looked at: one back, one on, and a slider."""
+        scale, wanted, last = gui.scale, around.iteration, around.count
+        imgui.push_id(around.event)
+        imgui.set_cursor_screen_pos((x + 8 * scale, y))
+        imgui.push_style_var(imgui.StyleVar_.item_spacing, (2 * scale, 0.0))
+        if icon_button(gui, f"{fa.ICON_FA_CHEVRON_LEFT}##less", "Previous iteration", enabled=wanted > 1):
+            wanted -= 1
+        imgui.same_line()
+        if icon_button(gui, f"{fa.ICON_FA_CHEVRON_RIGHT}##more", "Next iteration", enabled=wanted < last):
+            wanted += 1
+        imgui.pop_style_var()
+        imgui.same_line(0.0, 8 * scale)
+        imgui.set_next_item_width(x + width - 16 * scale - imgui.get_cursor_screen_pos().x)
+        changed, picked = imgui.slider_int("##iteration", wanted, 1, last, str(around), _CLAMPED)
+        more = f"; counting ends at {MOST_ITERATIONS}" if last >= MOST_ITERATIONS else ""
+        tooltip(
+            f"Which iteration of the WHILE of event {around.event} is looked at{more}. Ctrl+click types it"
+        )
+        imgui.pop_id()
+        if changed:
+            wanted = picked
+        if wanted != around.iteration:
+            lab.frame.playing = False
+            app.attempt(lambda: lab.frame.choose_iteration(around.event, wanted))
+
+    @staticmethod
     def _rail(gui: Gui, x: float, y: float, width: float, at: int, count: int) -> None:
         scale, draw, colors = gui.scale, imgui.get_window_draw_list(), gui.colors
         inset = imgui.get_style().grab_min_size / 2 + 2
@@ -147,8 +198,8 @@ def _texts(lab: Lab, room: float) -> tuple[str, str]:
         return f"Start of {frame.which}", ""
     title = f"After event {frame.event} of 0–{count - 1}"
     words = [lab.capture.operations[frame.event].label]
-    if frame.note:
-        words.append(frame.note)
+    if not frame.ran:
+        words = ["does not run in this frame", *words]
     if frame.field is not None:
         words.append(f"shows {lab.region_name(frame.field)}")
     words.append(f"in {frame.which}")

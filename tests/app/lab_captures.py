@@ -26,3 +26,54 @@ def record_growing(folder: Path) -> Path:
     path = folder / "growing.wrp"
     wp.capture_save(recorded.graph, str(path), inputs={"field": field}, outputs={"root": out})
     return path
+
+
+def record_nested(folder: Path) -> Path:
+    """Record loops in each other on the CPU; returns the `.wrp` path. No manifest.
+
+    Event 0 is `begin`. WHILE 1 runs 3 rounds of: `begin` (2); WHILE 3, as often as rounds are left, of `grow`
+    by 2 (4) and `less` (5); IF 6, whose flag is set, of `grow` by 3 (7) or else by 1/2 (8); `less` (9).
+    The last event is `grow` by 4 (10).
+    """
+    from lab_kernels import begin, grow, less
+
+    from replay.native import import_warp
+
+    wp = import_warp()
+    wp.load_module(grow.module, device="cpu")
+
+    def ints(value: int):
+        return wp.array([value], dtype=wp.int32, device="cpu")
+
+    field = wp.array(FIELD, device="cpu")
+    rounds, left, flag = ints(3), ints(0), ints(1)
+
+    def launch(kernel, *inputs, dim=1):
+        wp.launch(kernel, dim, inputs=inputs, device="cpu")
+
+    def inner():
+        launch(grow, field, 2.0, dim=FIELD.shape)
+        launch(less, left)
+
+    def outer():
+        launch(begin, rounds, left)
+        wp.capture_while(left, inner)
+        wp.capture_if(
+            flag,
+            lambda: launch(grow, field, 3.0, dim=FIELD.shape),
+            lambda: launch(grow, field, 0.5, dim=FIELD.shape),
+        )
+        launch(less, rounds)
+
+    with wp.ScopedCapture(device="cpu", apic=True, force_module_load=False) as recorded:
+        launch(begin, rounds, left)
+        wp.capture_while(rounds, outer)
+        launch(grow, field, 4.0, dim=FIELD.shape)
+    path = folder / "nested.wrp"
+    wp.capture_save(
+        recorded.graph,
+        str(path),
+        inputs={"rounds": rounds, "flag": flag},
+        outputs={"field": field, "left": left},
+    )
+    return path

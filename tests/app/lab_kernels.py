@@ -13,3 +13,13 @@ def grow(field: wp.array2d(dtype=wp.float32), factor: wp.float32):
 def root(field: wp.array2d(dtype=wp.float32), out: wp.array2d(dtype=wp.float32)):
     i, j = wp.tid()
     out[i, j] = wp.sqrt(1.0 - field[i, j])
+
+
+@wp.kernel
+def begin(rounds: wp.array(dtype=wp.int32), left: wp.array(dtype=wp.int32)):
+    left[0] = rounds[0]
+
+
+@wp.kernel
+def less(left: wp.array(dtype=wp.int32)):
+    left[0] = left[0] - 1
