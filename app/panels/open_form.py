@@ -46,7 +46,7 @@ class OpenForm:
         room = imgui.get_main_viewport().work_size
         width = min(620 * scale, max(room.x - 60 * scale, 120 * scale))
         if imgui.is_window_appearing():
-            self._focus, self._fault = True, ""
+            self._focus, self._to_end, self._fault = True, False, ""
             self._look(*typed_place(self._text))
         heading(gui, f"{fa.ICON_FA_FOLDER_OPEN}  Open a capture")
         chosen = self._field(width)

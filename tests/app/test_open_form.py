@@ -118,6 +118,17 @@ def test_a_path_without_a_file_is_told_in_the_form_which_stays(rig, place):
     assert not rig.app.popup_open and not rig.app.quitting
 
 
+def test_typing_replaces_the_path_of_the_last_time(rig, place):
+    type_text(rig, "pond.wrp")
+    press(rig, "enter")
+    perform(rig.app, Action.OPEN)
+    rig.frames(3)
+    assert form(rig)._text == "pond.wrp" and rig.app.popup_open
+    type_text(rig, "Pool.wrp")
+    press(rig, "enter")
+    assert rig.opened == [Path("pond.wrp"), Path("Pool.wrp")]
+
+
 def test_a_double_click_goes_into_a_folder(rig, place):
     spots: dict[str, tuple[float, float]] = {}
     show = imgui.selectable
