@@ -19,7 +19,7 @@ from replay.graph import library
 from replay.graph.descriptors import Descriptors
 from replay.graph.groups import group
 from replay.graph.model import Binding, OpKind, Provenance, Region
-from replay.graph.scalars import default_element, guess_element, guess_scalar, plausibility
+from replay.graph.scalars import default_element, guess_element, guess_scalar, other_elements, plausibility
 from replay.manifest import Manifest
 from replay.wrp.document import Document, RegionRecord
 from replay.wrp.layout import ScalarType
@@ -40,6 +40,7 @@ class _Evidence:
     step: int = 0  # greatest common divisor of offsets and strides that reach into it
     whole: tuple[int, ...] = ()  # shape of the contiguous view of all of it with the most dimensions
     slots: set[tuple[int, int, int]] = field(default_factory=set)
+    candidates: tuple[str, ...] = ()  # other elements that the contents speak for
 
 
 def array_element(type_name: str) -> ElementType | None:
@@ -209,7 +210,10 @@ def _from_contents(data: bytes, entry: _Evidence, record: RegionRecord) -> None:
     if entry.element is not None or record.data_offset is None:
         return
     if entry.step:
-        entry.element = guess_element(sample_of(data, record, entry.step), entry.step)
+        sample = sample_of(data, record, entry.step)
+        entry.element = guess_element(sample, entry.step)
+        if entry.element is not None and entry.step == 8:
+            entry.candidates = other_elements(sample, entry.element)
     elif record.nbytes % 4 == 0:
         # Nothing says how large an element is: four bytes, if they make sense as such.
         sample = sample_of(data, record, 4)
@@ -301,6 +305,7 @@ def _region(record: RegionRecord, entry: _Evidence, names: Iterable[str]) -> Reg
         entry.provenance,
         tuple(names),
         record.offset,
+        entry.candidates if element is not None else (),
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from replay.graph.model import Access, OpKind
-from replay.graph.scalars import default_element, guess_element, value_of
+from replay.graph.model import Access, OpKind, Provenance, Region
+from replay.graph.scalars import CANDIDATES, number_text, readings, sensible_readings, value_of
 from replay.wrp.layout import RECORDS, SCALAR_SIZES, ScalarType
 
 R, W, RW = Access.READ, Access.WRITE, Access.READ_WRITE
@@ -51,13 +51,14 @@ def columns(kind: OpKind, records: np.ndarray) -> list[Column]:
     return build(records) if build else []
 
 
-def details(kind: OpKind, record: Any, inline: bytes) -> dict[str, object]:
+def details(kind: OpKind, record: Any, inline: bytes, region: Region | None = None) -> dict[str, object]:
     """Return what a record states besides its buffers, in words.
 
     Args:
         kind: type of the operation.
         record: its fixed part.
         inline: what follows the fixed part (copied data, a fill value).
+        region: what a fill writes to.
     """
     told: dict[str, object] = {}
     for name in RECORDS[kind].names or ():
@@ -69,7 +70,7 @@ def details(kind: OpKind, record: Any, inline: bytes) -> dict[str, object]:
     if kind is OpKind.MEMSET:
         told["value"] = int(record["value"]) & 0xFF
     if kind is OpKind.MEMTILE:
-        told["value"] = fill_value(inline)
+        told |= fill(inline, region)
         told["bytes"] = inline.hex()
     if "dtype" in told:
         told["dtype"] = _scalar_name(int(record["dtype"]))
@@ -82,12 +83,30 @@ def details(kind: OpKind, record: Any, inline: bytes) -> dict[str, object]:
     return told
 
 
-def fill_value(raw: bytes) -> float | int | tuple[float, ...]:
-    """Return a fill value as its bytes look: the record does not say of which type it is."""
-    if len(raw) == 1:
-        return value_of(raw, "int8" if raw[0] > 127 else "uint8")
-    element = guess_element(np.frombuffer(raw, np.uint8), len(raw)) or default_element(len(raw))
-    return value_of(raw, element.scalar.name) if element is not None else tuple(raw)
+def fill(raw: bytes, region: Region | None) -> dict[str, object]:
+    """Return what a fill writes, in words: the record holds its bytes, but not their type.
+
+    Args:
+        raw: the pattern.
+        region: what is filled, if there is such a region; its type counts if an element is as large.
+
+    Returns:
+        `value` and `type`, which says if it is inferred. Where several types make sense and nothing speaks
+        for one of them, `value` is the bytes as a hexadecimal number and `candidates` lists the readings.
+    """
+    element = region.element if region is not None else None
+    told_of = region.provenance if region is not None else Provenance.ASSUMED
+    if element is not None and element.nbytes == len(raw) and told_of is not Provenance.ASSUMED:
+        name = element.name if told_of is Provenance.KNOWN else f"{element.name} (inferred)"
+        return {"value": value_of(raw, element.scalar.name), "type": name}
+    possible = sensible_readings(raw)
+    if len(possible) == 1:
+        return {"value": possible[0].value, "type": f"{possible[0].type} (inferred)"}
+    possible = possible or readings(raw, len(raw) if len(raw) in CANDIDATES else 4)
+    told: dict[str, object] = {"value": f"0x{int.from_bytes(raw, 'little'):0{2 * len(raw)}x}"}
+    if possible:
+        told["candidates"] = tuple(f"{number_text(one.value)} ({one.type})" for one in possible)
+    return told
 
 
 def _scalar_name(code: int) -> str:

@@ -144,6 +144,7 @@ class Region:
         provenance: of `element` and `shape`.
         names: the names bound to it, in file order, each once.
         offset: byte offset of the record in the file.
+        candidates: other element types that its contents speak for as well, if `element` is inferred.
     """
 
     id: int
@@ -155,6 +156,7 @@ class Region:
     provenance: Provenance
     names: tuple[str, ...]
     offset: int
+    candidates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

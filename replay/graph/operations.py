@@ -127,6 +127,9 @@ class LazyOperations(Sequence[Operation]):
         fixed = RECORDS[kind]
         records = gather(self._data, fixed, np.array([offset]))
         inline = self._data[offset + fixed.itemsize : offset + min(nbytes, fixed.itemsize + 256)]
+        target = None
+        if kind is OpKind.MEMTILE:
+            target = self._decoder.regions.get(int(records["region"][0]))
         uses = tuple(
             RegionUse(
                 int(column.region[0]),
@@ -141,7 +144,7 @@ class LazyOperations(Sequence[Operation]):
         )
         return Operation(
             event, index, kind, offset, nbytes, frame.depth, parent, frame.branch,
-            details=library.details(kind, records[0], inline),
+            details=library.details(kind, records[0], inline, target),
             uses=uses,
             children=table.children.get(event, ()),
         )  # fmt: skip

@@ -35,13 +35,23 @@ def plausibility(raw: np.ndarray, scalar: str) -> float | None:
         scalar: a NumPy and Warp scalar name.
     """
     values = raw.view(np.dtype(scalar))
-    values = values[values != 0]
+    bits = values.view(np.dtype(f"u{values.dtype.itemsize}"))
+    values, bits = values[bits != 0], bits[bits != 0]
     if not len(values):
         return None
     low, high = _LIMITS[values.dtype.kind]
     with np.errstate(all="ignore"):
         magnitude = np.abs(values.astype(np.float64))
-        return float(np.mean((magnitude >= low) & (magnitude <= high)))
+        sensible = (magnitude >= low) & (magnitude <= high)
+    if values.dtype.kind == "f":
+        sensible |= np.isin(bits, _special_bits(values.dtype))
+    return float(np.mean(sensible))
+
+
+def _special_bits(dtype: np.dtype) -> np.ndarray:
+    """Return the bits of floats that people mean though no magnitude says so: -0, the infinities, NaN."""
+    meant = np.array([-0.0, np.inf, -np.inf, np.nan, -np.nan], dtype)
+    return meant.view(np.dtype(f"u{dtype.itemsize}"))
 
 
 def guess_scalar(raw: np.ndarray, size: int) -> str | None:
@@ -57,6 +67,8 @@ def guess_scalar(raw: np.ndarray, size: int) -> str | None:
     if not told:
         return None
     best = max(told.values())
+    if not best and size == 8 and not (np.abs(raw.view(np.float64)) >= np.finfo(np.float64).tiny).any():
+        return "int64"  # large for an integer, but far too small for a double that somebody meant
     return next(name for name in CANDIDATES[size] if told.get(name) == best)
 
 
@@ -99,9 +111,33 @@ def guess_element(raw: np.ndarray, nbytes: int) -> ElementType | None:
         score = plausibility(usable, scalar) or 0.0
         if size == nbytes == 8 and _is_wide_integer(usable):
             scalar, score = "int64", 2.0
-        # Two halves of a double rarely both look like floats: with equal scores four bytes win.
-        found.append((score, 1 if size == 4 else 0, ElementType.named(element_name(scalar, lanes))))
+        # Two halves of a double rarely both look like floats: with equal scores four bytes win. A lower half
+        # that is always 0 is that of a double with few digits.
+        rank = 2 if size == 8 and scalar == "float64" and _lower_halves_are_zero(usable) else size == 4
+        found.append((score, int(rank), ElementType.named(element_name(scalar, lanes))))
     return max(found, key=lambda item: item[:2])[2] if found else None
+
+
+def other_elements(raw: np.ndarray, chosen: ElementType) -> tuple[str, ...]:
+    """Return the other 8-byte element types under which all values make sense, such as `vec2f` for doubles.
+
+    Args:
+        raw: uint8 array; a rest that fills no element is left out.
+        chosen: the type that was preferred. Its twin without a sign is not listed.
+    """
+    usable = np.ascontiguousarray(raw[: len(raw) // 8 * 8])
+    names = {
+        element_name(scalar, lanes): plausibility(usable, scalar)
+        # Not a double: two floats that both make sense are hardly ever the halves of one.
+        for scalar, lanes in (("int64", 1), ("float32", 2), ("int32", 2))
+    }
+    if chosen.name == "vec2i" and _lower_halves_are_zero(usable):
+        names["int64"] = 1.0  # multiples of 2^32
+    return tuple(name for name, score in names.items() if score == 1.0 and name != chosen.name)
+
+
+def _lower_halves_are_zero(raw: np.ndarray) -> bool:
+    return not raw.view(np.uint32)[::2].any()
 
 
 def _is_wide_integer(raw: np.ndarray) -> bool:
@@ -142,6 +178,33 @@ def readings(raw: bytes, size: int, first: str | None = None) -> tuple[Reading, 
     best = first or guess_scalar(buffer, size) or CANDIDATES[size][0]
     order = [best, *(name for name in CANDIDATES[size] if name != best)]
     return tuple(Reading(element_name(name, len(raw) // size), value_of(raw, name)) for name in order)
+
+
+def sensible_readings(raw: bytes) -> tuple[Reading, ...]:
+    """Return a value under every element type of its size that makes sense, the likeliest first.
+
+    Empty if none does, or if all bytes are 0, which is 0 under any type.
+    """
+    buffer = np.frombuffer(raw, np.uint8)
+    found: list[tuple[bool, Reading]] = []
+    likeliest = guess_element(buffer, len(raw))
+    for size in CANDIDATES:
+        lanes = len(raw) // size
+        if len(raw) % size or lanes not in _SHAPES or (size < 4 and lanes > 1):
+            continue
+        taken: list[float | int | tuple[float, ...]] = []
+        for scalar in CANDIDATES[size]:
+            value = value_of(raw, scalar)
+            whole = np.dtype(scalar).kind != "f"
+            if whole and value in taken:
+                continue  # a positive number is the same with and without a sign
+            lowest = scalar.startswith("int") and value == np.iinfo(scalar).min
+            if plausibility(buffer, scalar) == 1.0 or lowest:
+                reading = Reading(element_name(scalar, lanes), value)
+                found.append((likeliest is None or reading.type != likeliest.name, reading))
+            if whole:
+                taken.append(value)
+    return tuple(reading for _, reading in sorted(found, key=lambda item: item[0]))
 
 
 def value_of(raw: bytes, scalar: str) -> float | int | tuple[float, ...]:

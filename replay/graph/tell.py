@@ -117,7 +117,7 @@ def _label(operation: Operation) -> str:
         sides = " x ".join(map(str, operation.shape))
         return f"{operation.key} [{sides}]" + ("" if operation.is_forward else " backward")
     told = ", ".join(
-        f"{name} {value}"
+        f"{name} {' or '.join(value) if name == 'candidates' else value}"  # type: ignore[arg-type]
         for name, value in operation.details.items()
         if "branch" not in name and name != "bytes"
     )
@@ -268,6 +268,7 @@ def _type_and_shape(region: Region | None) -> tuple[str, str, str]:
     if region is None or region.element is None or region.shape is None:
         return "?", "?", ""
     mark = "" if region.provenance is Provenance.KNOWN else region.provenance.value
+    mark += "".join(f", or {name}" for name in region.candidates)
     return region.element.name, _shape(region.shape), mark
 
 

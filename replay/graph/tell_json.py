@@ -154,6 +154,7 @@ def _region(region: Region) -> dict[str, object]:
         "element": region.element.name if region.element is not None else None,
         "shape": list(region.shape) if region.shape is not None else None,
         "provenance": region.provenance.value,
+        "candidates": list(region.candidates),
         "inferred": region.provenance is not Provenance.KNOWN,
         "names": list(region.names),
         "data_offset": region.data_offset,
