@@ -121,7 +121,9 @@ class Desk:
             height = min(height, imgui.get_main_viewport().work_size.y - 12 * self._gui.scale)
             imgui.set_next_window_size((width, height), imgui.Cond_.first_use_ever)
             imgui.set_next_window_pos(centre, imgui.Cond_.first_use_ever, (0.5, 0.5))
-        opened, stays = imgui.begin(self._titles[panel.name], True)
+        # A panel that takes the focus as it appears comes to the front: the last of a tab bar at each start.
+        flags = 0 if panel.name in _FLOATING else imgui.WindowFlags_.no_focus_on_appearing.value
+        opened, stays = imgui.begin(self._titles[panel.name], True, flags)
         if opened:
             self._guarded(lambda: panel.draw(app, self._gui))
         imgui.end()

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from app_rig import running_app
 
+from app.gl_platform import imgui
 from app.panels.outline import rows_of, split_label
 from app.panels.slider import place_on_track
 from app.panels.widgets import byte_text, unit_text
 from app.scene import open_scene
 from app.settings import OPTIONAL_PANELS, THEMES, Settings
-from app.window import Button, Modifiers, PointerButton, PointerMoved
+from app.window import Button, Modifiers, PointerButton, PointerMoved, open_window
 from replay.players.fake import FakePlayer
 
 
@@ -115,24 +116,39 @@ def test_the_layout_can_be_reset_and_panels_closed(rig):
     assert app.closed_panels == OPTIONAL_PANELS and app.canvas.rect == pytest.approx(rect)
 
 
-def test_the_layout_is_remembered_in_the_config_folder_only(frame_path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def desk_drawn(window, config, builds=8):
+    """Build the panels some times, with the layout of `config`; return the names of those in front."""
     from app.gui import Gui
     from app.panels.desk import Desk
     from app.state import App
-    from app.window import open_window
 
+    app = App(window, Settings(), device="cpu", config=config)
+    gui = Gui(window, theme_name="dark", layout_file=config / "layout.ini")
+    desk = Desk(app, gui)
+    for frame in range(builds):
+        gui.build(frame * 0.1, desk.draw, force=True)
+    find = imgui.internal.find_window_by_name
+    places = {panel.name: place for panel in desk.panels if (place := find(desk._titles[panel.name]))}
+    shown = {name for name, place in places.items() if place.dock_node.selected_tab_id == place.tab_id}
+    gui.close()
+    app.close()
+    return shown
+
+
+def test_the_layout_is_remembered_in_the_config_folder_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     config = tmp_path / "config"
     with open_window((800, 600), "test", headless=True) as window:
-        app = App(window, Settings(), device="cpu", config=config)
-        gui = Gui(window, theme_name="dark", layout_file=config / "layout.ini")
-        desk = Desk(app, gui)
-        for frame in range(4):
-            gui.build(frame * 0.1, desk.draw, force=True)
-        gui.close()
-        app.close()
+        desk_drawn(window, config)
     assert "[Docking]" in (config / "layout.ini").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["config"]
+
+
+def test_the_tabs_in_front_are_the_same_at_the_next_start(tmp_path):
+    with open_window((800, 600), "test", headless=True) as window:
+        first, second = (desk_drawn(window, tmp_path / "config") for _ in range(2))
+    assert first == {"Parameters", "Graph", "Events", "Inspector", "Performance"}
+    assert second == first
 
 
 def test_presets_are_saved_applied_and_cycled(frame_path, tmp_path):
