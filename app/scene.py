@@ -330,9 +330,9 @@ def _is_finite(player: Player, name: str) -> bool:
     # A view is written anew with every value; so small arrays, such as the pointer, are copied.
     large = player.parameters[name].nbytes > _COPIED_NBYTES
     values = player.view(name) if large and player.device.startswith("cpu") else player.get(name)
-    # A sum is finite only if all its terms are; it may overflow only where the values have long left.
+    # A sum is finite only if all its terms are, and is taken fast; that of large values overflows.
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.sum(values)))
+        return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
 
 
 def _is_field(spec: ParameterSpec) -> bool:

@@ -158,8 +158,11 @@ class Lab:
         The values are None if there is nothing to show: no player and no contents in the file.
         """
         raw, where = self._bytes(region)
-        typing = self.typings.get(region) or Typing.of_region(self.capture.regions[region])
-        return (None if raw is None else contents_of(raw, typing)), where
+        return (None if raw is None else contents_of(raw, self.typing(region))), where
+
+    def typing(self, region: int) -> Typing:
+        """Return how a region is read: as the user says, or as the model knows."""
+        return self.typings.get(region) or Typing.of_region(self.capture.regions[region])
 
     def _bytes(self, region: int) -> tuple[np.ndarray | None, str]:
         if self.frame.looking:
@@ -238,7 +241,13 @@ class Lab:
         if first.made:
             self.selection.region = first.made[0].region
         # The frame is kept under a name, so that a changed parameter does not replace it.
+        self.frame.iterations = dict(first.iterations)
         self.frame.look(first.event, found.start, f"frame {found.frame}")
+        seen = self.shown.candidate.region if self.shown.candidate is not None else None
+        if first.made and (seen if self.shown.active else self.frame.field) not in {
+            made.region for made in first.made
+        }:
+            self.shown.pick(first.made[0].region)
         self.revision += 1
 
     def forget_found(self) -> None:

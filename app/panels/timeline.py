@@ -1,37 +1,31 @@
 """The bar over the water while a frame is looked into: which event, the way through the frame, back to live.
 
 Below it a row for each IF and WHILE around the event: which branch runs, and which iteration is looked at.
-Also the marks on cells whose values stopped being finite.
 """
 
 from __future__ import annotations
 
-import math
 import time
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.actions import perform, show_after
 from app.bindings import Action
-from app.controls import water_viewport
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.lab.around import MOST_ITERATIONS, Around
 from app.lab.lab import Lab
+from app.panels.not_finite import draw_marks
 from app.panels.widgets import Kept, elided, hint, icon_button, tooltip
 from app.state import App, Rect
-from app.view.picking import project_cell
 
 _BACK = hint("Back to live", Action.LOOK_INSIDE)
 _PREVIOUS = hint("Previous event", Action.PREVIOUS_EVENT)
 _NEXT = hint("Next event", Action.NEXT_EVENT)
 _MOST_TICKS = 64
-_MOST_MARKS = 80
-_MOST_RINGS = 12
 _MOST_ROWS = 3
 """So many IFs and WHILEs around an event have a row, the innermost ones."""
 _CLAMPED = imgui.SliderFlags_.always_clamp
-_MAGENTA = 0xFFFF00FF
 
 
 def timeline_height(lab: Lab, scale: float) -> float:
@@ -57,7 +51,7 @@ class Timeline:
         lab = app.lab
         if lab is None or not lab.frame.looking or rect[2] < 200 * gui.scale:
             return
-        self._marks(app, gui, lab)
+        draw_marks(app, gui, lab)
         scale = gui.scale
         width = min(rect[2] - 24 * scale, 640 * scale)
         line = imgui.get_frame_height()
@@ -138,12 +132,19 @@ class Timeline:
             wanted += 1
         imgui.pop_style_var()
         imgui.same_line(0.0, 8 * scale)
-        imgui.set_next_item_width(x + width - 16 * scale - imgui.get_cursor_screen_pos().x)
-        changed, picked = imgui.slider_int("##iteration", wanted, 1, last, str(around), _CLAMPED)
+        text, place = str(around), imgui.get_cursor_screen_pos()
+        room = x + width - 16 * scale - place.x
+        words = min(imgui.calc_text_size(text).x + 12 * scale, room / 2)
+        imgui.set_next_item_width(room - words)
+        changed, picked = imgui.slider_int("##iteration", wanted, 1, last, "", _CLAMPED)
         more = f"; counting ends at {MOST_ITERATIONS}" if last >= MOST_ITERATIONS else ""
         tooltip(
             f"Which iteration of the WHILE of event {around.event} is looked at{more}. Ctrl+click types it"
         )
+        imgui.get_window_draw_list().add_text(
+            (place.x + room - words + 12 * scale, place.y + imgui.get_style().frame_padding.y),
+            gui.colors.text, elided(text, words - 12 * scale),
+        )  # fmt: skip
         imgui.pop_id()
         if changed:
             wanted = picked
@@ -166,30 +167,6 @@ class Timeline:
                 draw.add_circle_filled((tick, y), 2.6 * scale, color)
         draw.add_circle_filled((here, y), 7 * scale, colors.control)
         draw.add_circle_filled((here, y), 3.5 * scale, colors.background)
-
-    @staticmethod
-    def _marks(app: App, gui: Gui, lab: Lab) -> None:
-        """Rings on the cells that the event made not finite."""
-        scene, field = app.scene, lab.frame.field
-        if scene is None or scene.grid is None or field is None:
-            return
-        cells = lab.marked(field)
-        if cells is None or cells.shape[1] != 2:
-            return
-        ratio = app.window.framebuffer_size[0] / max(app.window.size[0], 1)
-        viewport, draw = water_viewport(app), imgui.get_window_draw_list()
-        places = [
-            project_cell(app.camera, (column, row), viewport, scene.grid)
-            for row, column in cells[:: max(1, len(cells) // _MOST_MARKS)].tolist()
-        ]
-        seen = [(place[0] / ratio, place[1] / ratio) for place in places if place is not None]
-        if len(seen) > _MOST_RINGS:  # one ring around all of them
-            x, y = (sum(values) / len(seen) for values in zip(*seen, strict=True))
-            far = max(math.dist((x, y), place) for place in seen)
-            draw.add_circle((x, y), far + 8 * gui.scale, _MAGENTA, 0, 2 * gui.scale)
-            return
-        for place in seen:
-            draw.add_circle(place, 6 * gui.scale, _MAGENTA, 0, 2 * gui.scale)
 
 
 def _texts(lab: Lab, room: float) -> tuple[str, str]:

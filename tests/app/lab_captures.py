@@ -77,3 +77,31 @@ def record_nested(folder: Path) -> Path:
         outputs={"field": field, "left": left},
     )
     return path
+
+
+ZERO_AT, ZERO_IN = (7, 31), 2
+"""Cell of `record_dividing` that is divided by zero, and the frame, counted from 0."""
+
+
+def record_dividing(folder: Path) -> Path:
+    """Record `lower` (0, 1), `divide` (2), `grow` (3) over 40 x 50 cells on the CPU. No manifest.
+
+    `slope` falls by 2 with every frame; in one cell it is zero after the third one, and `quotient` infinite.
+    """
+    from lab_kernels import divide, grow, lower
+
+    from replay.native import import_warp
+
+    wp = import_warp()
+    wp.load_module(grow.module, device="cpu")
+    start = np.full((40, 50), 1001.0, np.float32)
+    start[ZERO_AT] = 2.0 * (ZERO_IN + 1)
+    slope, quotient = wp.array(start, device="cpu"), wp.zeros(start.shape, dtype=wp.float32, device="cpu")
+    with wp.ScopedCapture(device="cpu", apic=True, force_module_load=False) as recorded:
+        for _ in range(2):
+            wp.launch(lower, start.shape, inputs=[slope], device="cpu")
+        wp.launch(divide, start.shape, inputs=[quotient, slope], device="cpu")
+        wp.launch(grow, start.shape, inputs=[slope, 1.0], device="cpu")
+    path = folder / "dividing.wrp"
+    wp.capture_save(recorded.graph, str(path), inputs={"slope": slope}, outputs={"quotient": quotient})
+    return path

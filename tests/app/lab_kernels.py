@@ -23,3 +23,15 @@ def begin(rounds: wp.array(dtype=wp.int32), left: wp.array(dtype=wp.int32)):
 @wp.kernel
 def less(left: wp.array(dtype=wp.int32)):
     left[0] = left[0] - 1
+
+
+@wp.kernel
+def lower(slope: wp.array2d(dtype=wp.float32)):
+    i, j = wp.tid()
+    slope[i, j] = slope[i, j] - 1.0
+
+
+@wp.kernel
+def divide(field: wp.array2d(dtype=wp.float32), slope: wp.array2d(dtype=wp.float32)):
+    i, j = wp.tid()
+    field[i, j] = 8.0 / slope[i, j]

@@ -1,13 +1,14 @@
-"""Looking into IFs and WHILEs in the running app: iterations, branches, and what is said about them."""
+"""Looking into a frame in the running app: iterations and branches, the first value that is not finite."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from app_rig import running_app
-from lab_captures import FIELD, record_nested
+from lab_captures import FIELD, ZERO_AT, ZERO_IN, record_dividing, record_nested
 
 from app.actions import show_after
+from app.panels.not_finite import marked_cells
 from app.scene import open_scene
 from app.trust import remember_recorded
 
@@ -114,3 +115,53 @@ def test_the_arrows_beside_the_timeline_choose_the_iteration(rig):
     x, y = left + (width - bar) / 2 + 48, top + height - 14 - 14 - 4
     rig.click(x, y)
     assert [around.iteration for around in frame.around] == [1, 2] and before[1].iteration == 1
+
+
+# The first value that is not finite
+
+
+def run_until_found(rig, most=40):
+    for _ in range(most):
+        rig.frame(launches=1)
+        if rig.app.scene.not_finite:
+            break
+    if rig.app.lab.job is not None:
+        rig.app.lab.job.wait()
+    rig.frames(3, launches=1)
+
+
+def test_a_division_by_zero_pauses_and_is_found_selected_and_marked(tmp_path):
+    path = record_dividing(tmp_path)
+    remember_recorded(path)
+    with running_app(open_scene(path, "cpu").player, size=(1280, 800)) as rig:
+        run_until_found(rig)
+        app, lab = rig.app, rig.app.lab
+        quotient = app.scene.player.parameters["quotient"].region
+        assert app.scene.clock.paused and app.scene.player.frames == ZERO_IN + 1
+        assert (lab.found.frame, lab.found.first.event) == (ZERO_IN, 2)
+        assert lab.selection.event == 2 and lab.selection.region == quotient
+        assert lab.frame.looking and lab.frame.event == 2 and lab.frame.which == f"frame {ZERO_IN}"
+        assert marked_cells(lab, quotient).tolist() == [list(ZERO_AT)]
+        assert lab.shown.active and lab.shown.candidate.region == quotient  # the centre shows what holds it
+        values, _ = lab.contents(quotient)
+        assert np.argwhere(~np.isfinite(values)).tolist() == [list(ZERO_AT)]
+        show_after(app, 1)
+        assert len(marked_cells(lab, quotient)) == 0  # it is not there yet
+        assert app.log.text() == ""
+
+
+def test_a_value_that_an_iteration_makes_infinite_is_shown_in_that_iteration(rig):
+    player = rig.app.scene.player
+    player.set("field", np.full((4, 5), 6e37, np.float32))
+    run_until_found(rig)
+    frame, first = rig.app.lab.frame, rig.app.lab.found.first
+    assert first.event == frame.event == 4 and first.iterations == {1: 1, 3: 3}
+    assert [around.iteration for around in frame.around] == [1, 3]
+    assert np.isinf(rig.app.lab.contents(player.parameters["field"].region)[0]).all()
+
+
+def test_large_values_whose_sum_overflows_are_finite(rig):
+    rig.app.scene.player.set("field", np.full((4, 5), 3e38, np.float32))
+    rig.app.scene.editor.apply({"rounds": 0.0})
+    rig.app.scene.upload()
+    assert not rig.app.scene.check_finite(0)
