@@ -15,9 +15,12 @@ from replay.text import printable
 if TYPE_CHECKING:
     import numpy as np
 
-    from replay.events.replayer import EventState
+    from replay.events.replayer import EventReplayer, EventState
     from replay.graph.model import Capture, Region
     from replay.players.base import Player
+
+
+_MOST_LOOPS = 20  # named in a message
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,13 +87,16 @@ def run(args: argparse.Namespace) -> int:
             f"--after {args.after}: {capture.path.name} has {_events(len(capture.operations))}",
             remedy="choose one of them, or -1 for the start of the frame",
         )
+    iterations = dict(args.iteration)
+    check_iterations(capture, args.after, iterations)
     require_trust(capture, args.trust, args.device)
     with open_player(capture, args.device) as player:
         set_parameters(player, dict(args.param))
         for _ in range(args.frames):
             player.launch()
         with EventReplayer.of_player(player) as frame:
-            state = frame.start() if args.after == -1 else frame.after(args.after, dict(args.iteration))
+            _check_counts(frame, iterations)
+            state = frame.start() if args.after == -1 else frame.after(args.after, iterations)
             print(_title(capture, state, args.frames))
             for region in regions:
                 values = typed(region, state.region_bytes(region.id))
@@ -116,6 +122,79 @@ def find_region(capture: Capture, text: str) -> Region:
     raise UsageError(
         f"{capture.path.name} has no region {text!r}", remedy=f"it names {names}; the ids are {ids}"
     )
+
+
+def check_iterations(capture: Capture, event: int, iterations: Mapping[int, int]) -> None:
+    """Refuse iterations of what is no WHILE around an event: they would change nothing.
+
+    Raises:
+        UsageError: there is one.
+    """
+    from replay.graph.model import OpKind
+
+    around = set()
+    parent = capture.operations[event].parent if event >= 0 else None
+    while parent is not None:
+        around.add(parent)
+        parent = capture.operations[parent].parent
+    for loop, turn in iterations.items():
+        given = f"--iteration {loop}={turn}"
+        if not 0 <= loop < len(capture.operations) or capture.operations[loop].kind is not OpKind.WHILE:
+            raise UsageError(f"{given}: event {loop} is no WHILE", remedy=_loops(capture))
+        if loop not in around:
+            where = f"event {event}" if event >= 0 else "the start of the frame"
+            raise UsageError(
+                f"{given}: {where} is not inside the WHILE of event {loop}",
+                remedy=f"look at one inside it, events {loop + 1} to {_last_inside(capture, loop)}",
+            )
+        if turn < 1:
+            raise UsageError(f"{given}: iterations are counted from 1")
+
+
+def _loops(capture: Capture) -> str:
+    from replay.graph.model import OpKind
+    from replay.graph.operations import LazyOperations
+
+    operations = capture.operations
+    table = operations.table if isinstance(operations, LazyOperations) else None
+    found = (
+        [] if table is None else [n for n, kind in enumerate(table.kinds.tolist()) if kind == OpKind.WHILE]
+    )
+    if not found:
+        return f"{capture.path.name} has no WHILE"
+    more = ", ..." if len(found) > _MOST_LOOPS else ""
+    listed = ", ".join(map(str, found[:_MOST_LOOPS])) + more
+    return (
+        f"the WHILEs of {capture.path.name} are the events {listed}"
+        if len(found) > 1
+        else (f"the only WHILE of {capture.path.name} is event {listed}")
+    )
+
+
+def _last_inside(capture: Capture, event: int) -> int:
+    while children := capture.operations[event].children:
+        event = children[-1]
+    return event
+
+
+def _check_counts(frame: EventReplayer, iterations: Mapping[int, int]) -> None:
+    """Refuse an iteration beyond those that a WHILE has in this frame, and say how many it has.
+
+    Raises:
+        UsageError: there is one.
+    """
+    outer: dict[int, int] = {}
+    for loop, turn in sorted(iterations.items()):
+        # Counting finds the end of a short loop before a long one would be unrolled.
+        count = frame.iterations_of(loop, outer, most=turn)
+        if count < turn:
+            has = "no iteration" if not count else "one iteration" if count == 1 else f"{count} iterations"
+            within = "".join(f", in iteration {number} of event {event}" for event, number in outer.items())
+            raise UsageError(
+                f"--iteration {loop}={turn}: the WHILE of event {loop} has {has} in this frame{within}",
+                remedy=f"choose 1 to {count}" if count > 1 else "",
+            )
+        outer[loop] = turn
 
 
 def set_parameters(player: Player, values: Mapping[str, Sequence[float]]) -> None:

@@ -81,7 +81,7 @@ def test_carry_pairs_are_told(frame_of, capsys):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--after", "5"], "--after 5: frame.wrp has 5 events"),
+        (["--after", "5"], "--after 5: frame.wrp has the events 0 to 4"),
         (["--after", "-2"], "--after -2"),
         (["--after", "x"], "'x' is not a whole number"),
         (["--after", "1", "--region", "heigth"], "no region 'heigth'; it names heights, heights_prev"),
@@ -101,6 +101,53 @@ def test_what_state_refuses(frame, arguments, why, capsys):
     assert main(["state", str(frame), *arguments]) == 2
     error = capsys.readouterr().err
     assert why in error and error.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def loops(tmp_path_factory):
+    """0 add, WHILE 1 of 3 rounds [2 count, 3 start, WHILE 4 of 2 rounds [5 add, 6 count]]."""
+    from loop_captures import record_loops
+
+    path = record_loops(tmp_path_factory.mktemp("loops"))
+    remember_recorded(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("after", "iteration", "why"),
+    [
+        ("5", "2=1", "--iteration 2=1: event 2 is no WHILE; the WHILEs of loops.wrp are the events 1, 4"),
+        ("5", "77=1", "--iteration 77=1: event 77 is no WHILE; the WHILEs of loops.wrp are the events 1, 4"),
+        ("5", "1=4", "--iteration 1=4: the WHILE of event 1 has 3 iterations in this frame; choose 1 to 3"),
+        ("5", "4=9", "--iteration 4=9: the WHILE of event 4 has 2 iterations in this frame; choose 1 to 2"),
+        ("5", "1=1000000000000", "the WHILE of event 1 has 3 iterations"),
+        ("5", "1=0", "--iteration 1=0: iterations are counted from 1"),
+        ("2", "4=1", "event 2 is not inside the WHILE of event 4; look at one inside it, events 5 to 6"),
+        ("1", "1=2", "event 1 is not inside the WHILE of event 1; look at one inside it, events 2 to 6"),
+        ("-1", "1=2", "the start of the frame is not inside the WHILE of event 1"),
+    ],
+)
+def test_iterations_that_there_are_not(loops, after, iteration, why, capsys):
+    assert main(["state", str(loops), "--after", after, "--iteration", iteration]) == 2
+    error = capsys.readouterr().err
+    assert why in error and error.count("\n") == 1
+
+
+def test_an_iteration_of_an_iteration(loops, tmp_path, capsys):
+    """`total` grows in event 0 and in each inner round: 1, then 2 in each of two outer rounds, then 2."""
+    out = tmp_path / "total.npy"
+    arguments = ["--after", "5", "--iteration", "4=2", "--iteration", "1=3", "--region", "total"]
+    assert main(["state", str(loops), *arguments, "--npy", str(out)]) == 0
+    assert np.load(out).tolist() == [7.0]
+    assert main(["state", str(loops), "--after", "5", "--iteration", "1=3", "--iteration", "4=3"]) == 2
+    assert "has 2 iterations in this frame, in iteration 3 of event 1; ch" in capsys.readouterr().err
+    assert main(["state", str(loops), "--after", "2", "--iteration", "1=1", "--param", "outer=0"]) == 2
+    assert "the WHILE of event 1 has no iteration in this frame" in capsys.readouterr().err
+
+
+def test_a_capture_without_a_loop_has_no_iterations(frame, capsys):
+    assert main(["state", str(frame), "--after", "1", "--iteration", "1=1"]) == 2
+    assert "--iteration 1=1: event 1 is no WHILE; frame.wrp has no WHILE" in capsys.readouterr().err
 
 
 def test_strangers_are_not_replayed_without_trust(frame_of, capsys, monkeypatch, tmp_path):
