@@ -27,6 +27,7 @@ what comes back at normal incidence below 1.6 % for all wavelengths from 8 cells
 _COMMON = f"""
     constexpr int SOURCES = {SOURCES};
     constexpr int PROBES = {PROBES};
+    constexpr float PLAIN = 2.0f;  // from here on `absorb` on CUDA tells which faces are open, bit by bit
     auto cell_of = [=](float x, float y) {{  // nearest cell; -1 beside the grid
         const float column = floorf(x + 0.5f), row = floorf(y + 0.5f);
         const bool inside = column >= 0.0f && row >= 0.0f && column < (float)width && row < (float)height;
@@ -94,21 +95,52 @@ PREPARE = (
 
 #if defined(__CUDA_ARCH__)
     const int j = tid / width, i = tid - j * width;
-    west.data[j * (width + 1) + i] = i > 0 ? face(tid - 1, tid) : 0.0f;
-    if (i == width - 1) west.data[j * (width + 1) + width] = 0.0f;
-    north.data[tid] = j > 0 ? face(tid - width, tid) : 0.0f;
-    if (j == height - 1) north.data[cells + i] = 0.0f;
+    const float fw = i > 0 ? face(tid - 1, tid) : 0.0f;
+    const float fe = i < width - 1 ? face(tid, tid + 1) : 0.0f;
+    const float fn = j > 0 ? face(tid - width, tid) : 0.0f;
+    const float fs = j < height - 1 ? face(tid, tid + width) : 0.0f;
+    west.data[j * (width + 1) + i] = fw;
+    if (i == width - 1) west.data[j * (width + 1) + width] = fe;
+    north.data[tid] = fn;
+    if (j == height - 1) north.data[cells + i] = fs;
     float loss = absorbing && !wall[tid] ? loss_at(i, j) : 0.0f;
     if (loss == 0.0f && edge_of(i, j) >= 0) edge.data[edge_of(i, j)] = 0.0f;
-    bool marked = false;
-    for (int k = 0; k < SOURCES; ++k) {
-        marked |= cell_of(source_pos.data[k][0], source_pos.data[k][1]) == tid;
-        if (cell_of(pending.data[3 * k], pending.data[3 * k + 1]) == tid)
-            heights_prev.data[tid] += pending.data[3 * k + 2];
+    // A whole warp looks each place up once, a lane a place, and tells the lane whose cell it is.
+    bool marked = true, owed = true;
+    const int lane = threadIdx.x % 32;
+    if (__activemask() == 0xffffffffu) {
+        unsigned here = 0, before = 0;
+        auto bit = [=](int at) {
+            const int to = at - (tid - lane);
+            return to >= 0 && to < 32 ? 1u << to : 0u;
+        };
+        for (int k = lane; k < SOURCES; k += 32) {
+            here |= bit(cell_of(source_pos.data[k][0], source_pos.data[k][1]));
+            before |= bit(cell_of(pending.data[3 * k], pending.data[3 * k + 1]));
+        }
+        for (int p = lane; p < PROBES; p += 32)
+            here |= bit(cell_of(probe_pos.data[p][0], probe_pos.data[p][1]));
+        for (int step = 16; step > 0; step /= 2) {
+            here |= __shfl_xor_sync(0xffffffffu, here, step);
+            before |= __shfl_xor_sync(0xffffffffu, before, step);
+        }
+        marked = here >> lane & 1;
+        owed = before >> lane & 1;
+    } else {
+        marked = false;
+        for (int k = 0; k < SOURCES; ++k)
+            marked |= cell_of(source_pos.data[k][0], source_pos.data[k][1]) == tid;
+        for (int p = 0; p < PROBES; ++p)
+            marked |= cell_of(probe_pos.data[p][0], probe_pos.data[p][1]) == tid;
     }
-    for (int p = 0; p < PROBES; ++p)
-        marked |= cell_of(probe_pos.data[p][0], probe_pos.data[p][1]) == tid;
-    absorb.data[tid] = marked ? -1.0f - loss : loss;
+    if (owed)
+        for (int k = 0; k < SOURCES; ++k)
+            if (cell_of(pending.data[3 * k], pending.data[3 * k + 1]) == tid)
+                heights_prev.data[tid] += pending.data[3 * k + 2];
+    auto whole = [=](float share) { return share == 0.0f || share == 1.0f; };
+    const bool plain = !marked && loss == 0.0f && whole(fw) && whole(fe) && whole(fn) && whole(fs);
+    const int open = (fw > 0.0f) | (fe > 0.0f) << 1 | (fn > 0.0f) << 2 | (fs > 0.0f) << 3;
+    absorb.data[tid] = plain ? PLAIN + (float)open : marked ? -1.0f - loss : loss;
     if (wall[tid]) heights.data[tid] = heights_prev.data[tid] = 0.0f;
 #else
     const int first = tid * CPU_ROWS;
@@ -257,11 +289,25 @@ SOLVE = (
 """
     + _DRIVE
     + """
-    const int j = tid / width, i = tid - j * width;
     const float* __restrict__ at = heights.data + tid;
+    const float coded = __ldg(absorb.data + tid);
+    {   // Faces that are open or shut and nothing else, as nearly everywhere: all is loaded at once.
+        const int cells = width * height;
+        const float before = heights_prev.data[tid], centre = __ldg(at);
+        const float w = __ldg(at - (tid > 0)), e = __ldg(at + (tid < cells - 1));
+        const float n = __ldg(at - (tid >= width ? width : 0));
+        const float s = __ldg(at + (tid < cells - width ? width : 0));
+        if (coded >= PLAIN) {
+            const int open = (int)(coded - PLAIN);
+            heights_prev.data[tid] = cell(before, centre, open & 1 ? w : centre, open & 2 ? e : centre,
+                                          open & 4 ? n : centre, open & 8 ? s : centre,
+                                          1.0f, 1.0f, 1.0f, 1.0f, 0.0f);
+            return;
+        }
+    }
+    const int j = tid / width, i = tid - j * width;
     const float* __restrict__ faces = west.data + tid + j;
     const float* __restrict__ above = north.data + tid;
-    const float coded = __ldg(absorb.data + tid);
     const float loss = coded < 0.0f ? -1.0f - coded : coded;
     float next = cell(heights_prev.data[tid], __ldg(at), __ldg(at - (i > 0)), __ldg(at + (i < width - 1)),
                       __ldg(at - (j > 0 ? width : 0)), __ldg(at + (j < height - 1 ? width : 0)),

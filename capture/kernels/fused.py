@@ -21,7 +21,9 @@ CPU: a wavefront in place. Row j of substep s needs rows j-1 .. j+1 of substep s
 substep s-2, which nobody needs any more once those are there. So one sweep down the grid advances row j by
 its first substep, row j-1 by its second, and so on, `CPU_DEPTH` of them, in rows that are still in the
 cache. Wide grids are swept in bands of `CPU_COLUMNS` columns, whose edges move one cell to the west each
-substep, for the same reason. Nothing is computed twice. One launch does all substeps.
+substep, for the same reason. Nothing is computed twice. One launch does all substeps. Up to
+`CPU_CACHED_CELLS` the whole grid stays in the cache anyway, and the order of the sweep only costs: there the
+launches are the tuned solver's, one a substep.
 
 Limits: a tile holds at least one cell to store, so `depth` stays below half of its smaller side. A launch is
 not a substep here, so the state between two substeps of a pass cannot be looked at, and on CUDA a frame
@@ -44,6 +46,7 @@ from capture.kernels.tuned import (
     BLOCK,
     DISPLACE_ACCESS,
     SOLVE_ACCESS,
+    TunedSolver,
     displace_box,
     launch_displace,
     launch_solve,
@@ -53,6 +56,7 @@ from capture.kernels.tuned import (
 
 CPU_COLUMNS = 2048
 CPU_DEPTH = 16
+CPU_CACHED_CELLS = 448 * 448
 TILE_ACCESS = {
     "heights": "read",
     "heights_prev": "read",
@@ -176,7 +180,7 @@ def solve_wavefront(
 
 
 class FusedSolver(Solver):
-    """`displace_box`, then on the CPU one launch, on CUDA an even number of passes."""
+    """`displace_box`, then on the CPU one launch or the tuned ones, on CUDA an even number of passes."""
 
     name = "fused"
     summary = "several substeps a launch, in the cache or in registers"
@@ -189,7 +193,8 @@ class FusedSolver(Solver):
         """Compile and load the modules that this grid needs on this kind of device."""
         wp.load_module(displace_box.module, device=device, block_dim=BLOCK)
         if not wp.get_device(device).is_cuda:
-            wp.load_module(solve_wavefront.module, device=device)
+            if width * height > CPU_CACHED_CELLS:
+                wp.load_module(solve_wavefront.module, device=device)
             return
         tile = plan_for(width, height).tile
         wp.load_module(tile_kernel(tile).module, device=device, block_dim=tile.threads)
@@ -210,8 +215,10 @@ class FusedSolver(Solver):
         return {"heights_scratch": shape, "heights_prev_scratch": shape} if cuda else {}
 
     def launches(self, width: int, height: int, substeps: int, *, cuda: bool) -> int:
-        """Return one for the push, and one a pass."""
-        if not cuda or substeps == 1:
+        """Return one for the push, and one a pass or, where the cache holds the grid, a substep."""
+        if not cuda:
+            return 1 + (substeps if width * height <= CPU_CACHED_CELLS else 1)
+        if substeps == 1:
             return 2
         return 1 + len(pass_depths(substeps, plan_for(width, height).depth))
 
@@ -222,7 +229,8 @@ class FusedSolver(Solver):
     def advance(self, arrays: TankArrays, substeps: int) -> State:
         """Launch all passes; see the module on where the result lies."""
         if not arrays.heights.device.is_cuda:
-            return _advance_in_place(arrays, substeps)
+            cached = arrays.width * arrays.height <= CPU_CACHED_CELLS
+            return TunedSolver().advance(arrays, substeps) if cached else _advance_in_place(arrays, substeps)
         if substeps == 1:
             launch_solve(arrays, arrays.heights, arrays.heights_prev)
             return State(newest=arrays.heights_prev, previous=arrays.heights)

@@ -38,7 +38,7 @@ class TestFiles:
         [
             ("tuned", ["displace_box"] + ["solve_strips"] * 16),
             ("reference", ["wave_displace"] + ["wave_solve"] * 16),
-            ("fused", ["displace_box", "solve_wavefront"]),
+            ("fused", ["displace_box"] + ["solve_strips"] * 16),
         ],
     )
     def test_names_sizes_and_launches(

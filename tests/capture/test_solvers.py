@@ -23,6 +23,31 @@ FAST = ("tuned", "fused")
 SIZES = [(3, 3), (3, 37), (37, 3), (5, 7), (16, 16), (18, 19), (33, 2 * CPU_ROWS + 1), (64, 40)]
 
 
+@pytest.fixture(autouse=True)
+def _no_grid_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `fused` take its own way on the small grids here, which it leaves to the tuned kernels."""
+    monkeypatch.setattr("capture.kernels.fused.CPU_CACHED_CELLS", 0)
+
+
+def test_on_the_cpu_fused_is_tuned_while_the_cache_holds_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("capture.kernels.fused.CPU_CACHED_CELLS", 20 * 10)
+    solver = tank_of("fused", 20, 10).solver
+    assert solver.launches(20, 10, 16, cuda=False) == 17
+    assert solver.launches(21, 10, 16, cuda=False) == 2
+    launched: list[str] = []
+    real = wp.launch
+    monkeypatch.setattr(
+        wp, "launch", lambda kernel, *a, **k: (launched.append(kernel.key), real(kernel, *a, **k))
+    )
+    for width, expected in ((20, ["solve_strips"] * 5), (21, ["solve_wavefront"])):
+        tanks = [tank_of(name, width, 10, substeps=5) for name in ("fused", "tuned")]
+        launched.clear()
+        tanks[0].step()
+        assert launched[1:] == expected
+        tanks[1].step()
+        assert_same(*tanks)
+
+
 def tank_of(solver: str, width: int, height: int, device: str = "cpu", **settings: object) -> Tank:
     """A tank of random heights, the same for every solver."""
     tank = Tank(FrameSettings(width=width, height=height, solver=solver, **settings), device)
