@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import imgui_bundle
 
 from app import theme
-from app.gl_platform import imgui
+from app.gl_platform import GL, imgui
 from app.settings import write_text
 from app.view.overlay import Overlay
 from app.window import (
@@ -32,10 +33,13 @@ from replay.errors import UsageError
 
 _LOG = logging.getLogger(__name__)
 backends = imgui.backends
+Box = tuple[int, int, int, int]
 SETTLING = 6
 """Builds before the panels are first shown: ImGui needs some to put windows, tabs and bars in place."""
 PANEL_INTERVAL = 1 / 60
 """Seconds between two builds of the panels at least; in between the last ones are drawn again."""
+IDLE_INTERVAL, IDLE_AFTER = 1 / 30, 1.0
+"""The same where pictures come faster than that, once nobody has used keys or pointer for so long, s."""
 
 _PLATFORM_INTERVAL = 0.25
 
@@ -89,7 +93,7 @@ class Gui:
         if self._native:
             backends.glfw_init_for_opengl(_address(window), True)
         backends.opengl3_init("#version 330")
-        self._next_build = 0.0
+        self._due = 0.0
         self._last_build: float | None = None
         self._built = False
         self._builds = 0
@@ -98,6 +102,10 @@ class Gui:
         self._next_platform_frame = 0.0
         self._overlay: Overlay | None = None
         self._kept_of: tuple[int, tuple[int, int]] | None = None
+        self._holds: dict[int, tuple[object, ...]] = {}
+        self._place: Box | None = None
+        self._around: Box | None = None
+        self._used, self._used_at = False, 0.0
         self.probe: Callable[[str], None] | None = None
 
     def restyle(self) -> None:
@@ -106,8 +114,10 @@ class Gui:
         self.palette = theme.apply(self.theme_name, self.scale)
         self.colors = theme.packed(self.palette)
 
-    def feed(self, events: Iterable[Event]) -> None:
-        """Pass events on to ImGui where no native backend does."""
+    def feed(self, events: Sequence[Event]) -> None:
+        """Note that the panels are in use, and pass events on to ImGui where no native backend does."""
+        if events:
+            self._used = True
         if self._native:
             return
         io = imgui.get_io()
@@ -131,10 +141,14 @@ class Gui:
             panels: calls ImGui; what it raises leaves a complete frame behind.
             force: build whenever it was the last time.
         """
+        if self._used:
+            self._used, self._used_at = False, now
         # Half a millisecond of grace, so that a display at 60 Hz gets new panels with every frame.
-        if self._built and not force and now < self._next_build - 5e-4:
+        idle = self._window.threaded_swap and self._repeats and now - self._used_at > IDLE_AFTER
+        interval = IDLE_INTERVAL if idle else PANEL_INTERVAL
+        if self._built and not force and now < self._due + interval - 5e-4:
             return False
-        self._next_build = max(self._next_build + PANEL_INTERVAL, now)
+        self._due = max(self._due + interval, now)
         if self._wanted_scale() != self.scale:
             self.restyle()
         for _ in range(1 if self._built else SETTLING):
@@ -163,10 +177,21 @@ class Gui:
         Where a build is shown more than once, it is drawn into a picture of its own, which is then laid over
         one frame after the other; a build that is shown once goes into the window directly.
         """
+        place, around = self._place, self._around
+        self._place = self._around = None
         if not self._built:
             return
         window = self._window
         size = window.framebuffer_size
+        if around is not None:
+            if self._holds[window.framebuffer] == (self._builds, size, around):
+                assert self._overlay is not None
+                window.bind()
+                with _scissored(around, size):
+                    self._overlay.blend()
+                self._begin("")
+                return
+            self._clear_around(around, size)
         fresh, self._is_drawn = not self._is_drawn, True
         if fresh:
             repeats, self._repeats = self._repeats, False
@@ -186,6 +211,42 @@ class Gui:
         window.bind()
         self._overlay.blend()
         self._begin("")
+        if window.threaded_swap and place is not None:
+            self._holds[window.framebuffer] = (self._builds, size, place)
+
+    def begin_picture(self, place: Box) -> None:
+        """Bind and empty the window's framebuffer, where a place in it will be drawn over whole.
+
+        Pictures of a window that swaps in a thread come back with what was in them, so until the panels are
+        built anew nothing around that place changes, and nothing there is drawn.
+        """
+        window = self._window
+        size = window.framebuffer_size
+        if self._holds and next(iter(self._holds.values()))[1] != size:
+            self._holds.clear()
+        window.bind()
+        self._place = place
+        if self._holds.get(window.framebuffer) == (self._builds, size, place):
+            self._around = place
+            return
+        self._around = None
+        GL.glClearColor(*self.palette.background)
+        GL.glClear(GL.GL_COLOR_BUFFER_BIT)
+
+    def _clear_around(self, place: Box, size: tuple[int, int]) -> None:
+        """Empty what `begin_picture` left, for the panels have been built since."""
+        x, y, width, height = place
+        self._window.bind()
+        GL.glClearColor(*self.palette.background)
+        for box in (
+            (0, 0, size[0], y),
+            (0, y + height, size[0], size[1] - y - height),
+            (0, y, x, height),
+            (x + width, y, size[0] - x - width, height),
+        ):
+            if min(box[2:]) > 0:
+                with _scissored(box, size):
+                    GL.glClear(GL.GL_COLOR_BUFFER_BIT)
 
     @property
     def takes_keys(self) -> bool:
@@ -251,6 +312,18 @@ class Gui:
         io.display_framebuffer_scale = imgui.ImVec2(columns / max(width, 1), rows / max(height, 1))
         io.delta_time = 1 / 60 if self._last_build is None else max(1e-4, now - self._last_build)
         self._last_build = now
+
+
+@contextmanager
+def _scissored(box: Box, size: tuple[int, int]) -> Iterator[None]:
+    """Draw only into a box of a framebuffer of this size; in pixels, y down from the top."""
+    x, y, width, height = box
+    GL.glScissor(x, size[1] - y - height, width, height)
+    GL.glEnable(GL.GL_SCISSOR_TEST)
+    try:
+        yield
+    finally:
+        GL.glDisable(GL.GL_SCISSOR_TEST)
 
 
 def _address(window: Window) -> int:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 MINIMIZED_PAUSE = 0.03
 DISK_INTERVAL = 1.0
+LIGHT_INTERVAL = 1 / 240  # s, in a free run, which draws more pictures than a display shows
 
 
 @dataclass(frozen=True)
@@ -284,6 +285,7 @@ def draw_water(app: App, gui: Gui | None) -> None:
     if draw_array(app, gui) or app.water is None or app.transfer is None or app.scene is None:
         return
     marker = mark_pointer(app)
+    app.water.light_interval = LIGHT_INTERVAL if app.free_run and not app.window.headless else 0.0
     app.water.furnish(app.scene.furnishing)
     if gui is not None:
         app.water.options.deck = gui.palette.deck

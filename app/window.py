@@ -171,7 +171,7 @@ class Window(abc.ABC):
     def swap(self) -> None:
         """Show what was drawn; waits for the display if vsync is on.
 
-        With `threaded_swap` it waits only for room: two pictures may be on their way, with vsync one.
+        With `threaded_swap` it waits only for room: a few pictures may be on their way, with vsync one.
         `framebuffer` is another one afterwards, with whatever was in it.
         """
 

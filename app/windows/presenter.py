@@ -2,13 +2,16 @@
 
 Two contexts share their objects. The main thread draws into the textures of a small ring with a context that
 nobody sees, and hands a texture over with a fence; the thread here has the context of the visible window,
-copies the texture into it and swaps. Every picture that is handed over is shown, in order, and at most two
-are on their way. Events, sizes and everything else of the toolkit stay with the main thread.
+copies the texture into it and swaps. Every picture that is handed over is shown, in order. At most two are on
+their way, or as many as come in `_LATENCY`: then a swap, or a frame that builds the panels, may take longer
+than others and nobody waits. Events, sizes and everything else of the toolkit stay with the main thread.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from collections import deque
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -18,7 +21,9 @@ from app.view.gl_objects import Framebuffer
 from app.windows.gl_direct import TIMEOUT_IGNORED, DirectCalls
 from replay.errors import DisplayError
 
-_SLOTS = 3
+_SLOTS = 5
+_LATENCY = 4e-3  # s
+_SWITCH_INTERVAL = 2e-4  # s; Python's own 5 ms would let the thread wait for whole frames
 _PATIENCE = 0.5  # seconds between two looks whether the thread still lives
 
 READ, DRAW = int(GL.GL_READ_FRAMEBUFFER), int(GL.GL_DRAW_FRAMEBUFFER)
@@ -58,6 +63,9 @@ class Presenter:
         self._slot = self._ring[0]
         self._spare = deque(self._ring[1:])
         self._given = self.shown = 0
+        self._given_at, self._period = 0.0, 1.0
+        self._switch_interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL)
         self._jobs: SimpleQueue[_Slot | None] = SimpleQueue()
         self._back: SimpleQueue[_Slot | None] = SimpleQueue()
         self._failure: BaseException | None = None
@@ -89,13 +97,23 @@ class Presenter:
         calls.glFlush()  # or the other context would wait for what was never sent
         self._given += 1
         self._jobs.put(slot)
-        # With one on its way the GPU often has nothing to do; with vsync a second one would only come later.
-        while not self._spare or self._given - self.shown > (1 if self._vsync else _SLOTS - 1):
+        most = self._most_on_their_way()
+        while not self._spare or self._given - self.shown > most:
             self._take_back()
         self._slot = slot = self._spare.popleft()
         self._wait_on_gpu(slot.shown)
         slot.shown = None
         slot.target.resize(*self._size)
+
+    def _most_on_their_way(self) -> int:
+        """How many pictures may wait to be shown, this one among them, by how fast they come."""
+        now = time.perf_counter()
+        self._period += 0.1 * (min(now - self._given_at, 0.1) - self._period)  # a pause is soon forgotten
+        self._given_at = now
+        if self._vsync:
+            return 1  # a second one would only come later
+        # With one on its way the GPU often has nothing to do.
+        return int(min(max(_LATENCY / self._period, 2), _SLOTS - 1))
 
     def finish(self) -> None:
         """Wait until everything that was handed over is shown.
@@ -110,6 +128,7 @@ class Presenter:
         """Show what is on its way, end the thread, delete the ring; the drawing context must be current."""
         self._jobs.put(None)
         self._thread.join()
+        sys.setswitchinterval(self._switch_interval)
         for slot in self._ring:
             for fence in (slot.drawn, slot.shown):
                 if fence:
