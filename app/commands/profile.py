@@ -13,10 +13,10 @@ from replay.errors import UsageError
 from replay.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from replay.events.cost import EventCost, Profile
-    from replay.graph.model import Capture
+    from replay.events.cost import EventCost, NestedCost, Profile
+    from replay.graph.model import Capture, Operation
 
 _ROWS = 200  # folded rows that are printed; --json has all events
 
@@ -83,6 +83,18 @@ def to_json(capture: Capture, profile: Profile) -> dict[str, object]:
             }
             for item in profile.events
         ],
+        "nested": [
+            {
+                "event": item.event,
+                "parent": item.parent,
+                "label": capture.operations[item.event].label,
+                "us": None if item.seconds is None else item.seconds * 1e6,
+                "bytes": item.nbytes,
+                "bytes_provenance": item.provenance.value,
+                "note": item.note,
+            }
+            for item in profile.nested
+        ],
     }
 
 
@@ -90,7 +102,15 @@ def report(capture: Capture, profile: Profile) -> str:
     """Return the table for people: runs of launches of one kernel and shape folded into a row, with sums."""
     rows = [f"{'event':>11}  {'operation':<36}{'us':>10}{'each':>10}{'share':>8}{'bytes':>15}{'GB/s':>9}"]
     groups = _runs(capture, profile.events)
-    rows += [_row(*group) for group in groups[:_ROWS]]
+    inside: dict[int, list[NestedCost]] = {}
+    for nested in profile.nested:
+        inside.setdefault(nested.parent, []).append(nested)
+    for label, items in groups[:_ROWS]:
+        rows.append(_row(label, items))
+        for item in items:
+            rows += _inside(capture, inside, item.event, 1)
+    if len(rows) > 2 * _ROWS:
+        rows = [*rows[: 2 * _ROWS], f"{'':>11}  ... and more rows; --json lists all events"]
     if len(groups) > _ROWS:
         rows.append(f"{'':>11}  ... and {len(groups) - _ROWS} more rows; --json lists all events")
     total = sum(item.seconds for item in profile.events)
@@ -101,21 +121,56 @@ def report(capture: Capture, profile: Profile) -> str:
         f"{profile.repeats}, each event alone on the state it meets, less "
         f"{profile.launch_seconds * 1e6:.2f} us for no event"
     )
-    if any(item.provenance.value != "known" for item in profile.events):
-        rows.append("~ bytes are an upper bound: which arrays are only read is not known for all events")
+    if profile.nested:
+        rows.append(
+            "The row of an IF or WHILE is all that runs inside of it. The rows below it are one launch each, "
+            "in the first iteration; they are not added to the sum."
+        )
+    if any(
+        item.nbytes is not None and item.provenance.value != "known"
+        for item in (*profile.events, *profile.nested)
+    ):
+        rows.append(
+            "~ at most so many bytes: whether the kernel reads an array, writes it or both is not known, "
+            "so both are counted."
+        )
     if not all(item.measured for item in profile.events):
-        rows.append("* not measured: the time of the last measured event of the same kernel and shape")
+        rows.append("* not measured: the time of the last measured event of the same kernel and shape.")
     return "\n".join(rows)
+
+
+def _inside(capture: Capture, inside: dict[int, list[NestedCost]], event: int, depth: int) -> Iterator[str]:
+    """Yield a row for each operation inside of an IF or WHILE, in its order."""
+    branch = ""
+    for item in inside.get(event, ()):
+        operation = capture.operations[item.event]
+        indent = "  " * min(depth, 8)
+        if operation.branch != branch and capture.operations[event].kind.name == "IF":
+            yield f"{'':>11}  {indent}{operation.branch}:"
+        branch = operation.branch
+        name = f"{indent}{_label(operation)}"[:35]
+        if item.seconds is None:
+            yield f"{item.event:>11}  {name:<36}{'-':>9} {item.note}"
+        else:
+            sign = "" if item.provenance.value == "known" else "~"
+            nbytes = "-" if item.nbytes is None else f"{sign}{item.nbytes:,}"
+            fast = item.nbytes and item.seconds > 0
+            speed = f"{(item.nbytes or 0) / item.seconds / 1e9:.1f}" if fast else "-"
+            each = item.seconds * 1e6
+            yield f"{item.event:>11}  {name:<36}{'':>10}{each:>10.2f}{'':>8}{nbytes:>15}{speed:>9}"
+        yield from _inside(capture, inside, item.event, depth + 1)
+
+
+def _label(operation: Operation) -> str:
+    shape = f" [{'x'.join(map(str, operation.shape))}]" if operation.shape else ""
+    return printable(operation.label) + shape
 
 
 def _runs(capture: Capture, events: Sequence[EventCost]) -> list[tuple[str, list[EventCost]]]:
     """Return runs of neighbours that launch one kernel over one shape."""
     runs: list[tuple[str, list[EventCost]]] = []
     for item in events:
-        operation = capture.operations[item.event]
-        label = printable(operation.label)
-        if operation.shape:
-            label += f" [{'x'.join(map(str, operation.shape))}]"
+        label = _label(capture.operations[item.event])
         if runs and runs[-1][0] == label:
             runs[-1][1].append(item)
         else:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.errors import UsageError
+from replay.events.replayer import EventReplayer
 from replay.events.streams import Cut, capture_of, cut_after
 from replay.events.walk import Walk
 from replay.graph.model import Access, Capture, Operation, OpKind, Provenance
@@ -22,6 +23,8 @@ from replay.graph.operations import LazyOperations
 from replay.players import open_player
 from replay.players.base import Player
 from replay.players.snapshot import Snapshot
+
+_MOST_NESTED = 200
 
 Progress = Callable[[int, int], None]
 
@@ -53,6 +56,25 @@ class EventCost:
 
 
 @dataclass(frozen=True)
+class NestedCost:
+    """The cost of one operation inside an IF or WHILE, as it ran first: in iteration 1 of each WHILE around.
+
+    Attributes:
+        event: its number; parent: the IF or WHILE around it.
+        seconds: median time of one launch alone, None if it was not measured.
+        nbytes, provenance: as in `EventCost`.
+        note: why it was not measured, in one sentence; empty if it was.
+    """
+
+    event: int
+    parent: int
+    seconds: float | None
+    nbytes: int | None
+    provenance: Provenance
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Profile:
     """The cost of a frame.
 
@@ -61,7 +83,8 @@ class Profile:
         repeats: launches of each operation; the median counts.
         frame_seconds: median time of the whole frame in one launch.
         launch_seconds: shortest time to launch nothing, subtracted from each operation.
-        events: by event.
+        events: those of the top level; an IF or WHILE with all that ran inside of it.
+        nested: those inside an IF or WHILE, by event. Their times are parts of those in `events`.
     """
 
     device: str
@@ -70,6 +93,7 @@ class Profile:
     frame_seconds: float
     launch_seconds: float
     events: tuple[EventCost, ...]
+    nested: tuple[NestedCost, ...] = ()
 
 
 def profile_operations(
@@ -80,14 +104,15 @@ def profile_operations(
     most: int = 2000,
     progress: Progress | None = None,
 ) -> Profile:
-    """Measure what each operation of the top level costs in the frame that starts from a state.
+    """Measure what each operation costs in the frame that starts from a state.
 
     Args:
         capture: its code runs, so it must be trusted.
         start: the state at the start of the frame.
         repeats: launches of each operation.
         most: so many operations are measured at most; each of the rest takes the time and bytes of the last
-            one of its kernel and shape that was measured, or, if none was, the mean time.
+            one of its kernel and shape that was measured, or, if none was, the mean time. Inside of IF and
+            WHILE, 200 at most are measured.
         progress: called with the number of operations done and of all.
 
     Raises:
@@ -106,7 +131,8 @@ def profile_operations(
     total = sum(item.seconds for item in costs)
     if total > 0:
         costs = [dataclasses.replace(item, share=item.seconds / total) for item in costs]
-    return Profile(start.device, name, repeats, frame, empty, tuple(costs))
+    nested = _nested(capture, start, repeats, empty)
+    return Profile(start.device, name, repeats, frame, empty, tuple(costs), tuple(nested))
 
 
 def bytes_moved(operation: Operation) -> tuple[int | None, Provenance]:
@@ -150,6 +176,31 @@ def _measure(
             costs.append(EventCost(event, mean, 0.0, None, Provenance.ASSUMED, False))
         else:
             costs.append(EventCost(event, like.seconds, 0.0, like.nbytes, like.provenance, False))
+    return costs
+
+
+def _nested(capture: Capture, start: Snapshot, repeats: int, empty: float) -> list[NestedCost]:
+    """Measure what lies inside of IF and WHILE, each operation alone on the state that it meets first."""
+    if len(capture.top_level) == len(capture.operations):
+        return []
+    top, costs, measured = frozenset(capture.top_level), [], 0
+    with EventReplayer(capture, start.device, start) as frame, Walk(capture, start.device, start) as walk:
+        for event in range(len(capture.operations)):
+            if event in top:
+                continue
+            operation = capture.operations[event]
+            assert operation.parent is not None
+            nbytes, provenance = bytes_moved(operation)
+            seconds, note = None, f"only the first {_MOST_NESTED} inside of IF and WHILE are measured"
+            if measured < _MOST_NESTED:
+                before = frame.before(event)
+                reason = before.note.partition(": ")[2].partition(";")[0]
+                note = "" if before.ran else f"does not run: {reason}"
+                if before.ran:
+                    measured += 1
+                    alone = _median(walk.player_of(event), before.snapshot(), repeats)
+                    seconds = max(alone - empty, 0.0)
+            costs.append(NestedCost(event, operation.parent, seconds, nbytes, provenance, note))
     return costs
 
 

@@ -12,7 +12,7 @@ from app.commands.profile import report
 from app.commands.state import describe
 from app.trust import remember_recorded
 from replay.elements import ElementType
-from replay.events.cost import EventCost, Profile
+from replay.events.cost import EventCost, Profile, profile_operations
 from replay.events.replayer import EventReplayer
 from replay.graph.model import Provenance, Region
 from replay.graph.open import open_capture
@@ -189,4 +189,38 @@ def test_the_table_of_a_profile(frame):
     assert lines[1].split() == ["0", "wave_displace", "[384]", "2.00", "2.00", "20.0%", "8,000", "4.0"]
     assert lines[2].split() == ["1-4", "wave_solve", "[384]", "x4", "8.00*", "2.00", "80.0%", "~4,000", "0.5"]
     assert lines[3].split()[-1] == "10.00" and lines[4].split()[-1] == "11.00"
-    assert lines[-2].startswith("~") and lines[-1].startswith("*")
+    assert lines[-2] == (
+        "~ at most so many bytes: whether the kernel reads an array, writes it or both is not known, "
+        "so both are counted."
+    )
+    assert lines[-1].startswith("* not measured")
+
+
+def test_a_profile_goes_into_loops(loops, capsys):
+    """Event 1 is a WHILE of [2 count, 3 start, WHILE 4 of [5 add, 6 count]]; without rounds nothing runs."""
+    assert main(["profile", str(loops), "--repeats", "2"]) == 0
+    text = capsys.readouterr().out
+    rows = [line.split()[:2] for line in text.splitlines()[1:8]]
+    assert rows == [
+        ["0", "add"], ["1", "WHILE"], ["2", "count"], ["3", "start"], ["4", "WHILE"], ["5", "add"],
+        ["6", "count"],
+    ]  # fmt: skip
+    assert "The rows below it are one launch each, in the first iteration" in text
+    assert main(["profile", str(loops), "--repeats", "2", "--json", "--param", "outer=0"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert [event["event"] for event in value["events"]] == [0, 1]
+    assert [(item["event"], item["parent"], item["us"]) for item in value["nested"]] == [
+        (2, 1, None), (3, 1, None), (4, 1, None), (5, 4, None), (6, 4, None)
+    ]  # fmt: skip
+    assert value["nested"][0]["note"] == "does not run: the WHILE of event 1 ends before it"
+
+
+def test_what_runs_in_a_loop_is_measured_on_the_state_that_it_meets(loops):
+    """Event 6 counts the inner rounds down; it meets the 2 that event 3 has written in the first round."""
+    capture = open_capture(loops)
+    with open_player(capture) as player:
+        profile = profile_operations(capture, player.snapshot(), 2)
+        assert player.get("outer").tolist() == [3]
+    assert [item.event for item in profile.nested] == [2, 3, 4, 5, 6]
+    assert all(item.seconds is not None and not item.note for item in profile.nested)
+    assert [item.nbytes for item in profile.nested] == [8, 8, None, 8, 8]

@@ -258,7 +258,9 @@ def test_costs_of_a_loop_and_of_many(recorded, tmp_path, monkeypatch):
     monkeypatch.setattr(cost, "_median", lambda player, state, repeats: restored.append(state.number) or 1e-3)
     with open_player(capture) as player:
         profile = profile_operations(capture, player.snapshot(), 2)
-        assert len(set(restored)) == 1 and profile.events[0].nbytes is None
+        frame, loop, *inside = restored
+        assert frame == loop and profile.events[0].nbytes is None
+        assert len(inside) == len(set(inside)) == len(profile.nested) == 2
         with pytest.raises(UsageError, match="0 repeats"):
             profile_operations(capture, player.snapshot(), 0)
     many = open_capture(makers.record(makers.launches, tmp_path))
