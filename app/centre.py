@@ -12,7 +12,6 @@ from app.arrays.ink import Inks
 from app.arrays.layout import Insets, lay_out
 from app.controls import water_viewport
 from app.state import App
-from replay.errors import ReplayError
 
 if TYPE_CHECKING:
     from app.gui import Gui
@@ -74,18 +73,7 @@ def inks_of(gui: Gui | None) -> Inks:
 
 
 def finish_picture(app: App, gui: Gui | None) -> None:
-    """Draw what a single picture shows in its centre, if that is an array.
-
-    Raises:
-        ReplayError: there is nothing to show.
-    """
-    if app.lab is None or not app.lab.shown.active:
-        return
-    if gui is None:
+    """Draw what a single picture without panels shows in its centre, if that is an array."""
+    if gui is None and shows_array(app):
         app.window.bind()
         draw_array(app, None, single=True)
-    if app.lab.shown.sentence:
-        raise ReplayError(
-            f"{app.lab.capture.path} cannot be pictured: {app.lab.shown.sentence}",
-            remedy="'ripplescope inspect' shows what it holds",
-        )

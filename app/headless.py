@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.outputs import check_output_path
-from replay.errors import DisplayError, ParameterError, ReplayError, RipplescopeError, UsageError
+from replay.errors import DisplayError, ParameterError, RipplescopeError, UsageError
 from replay.text import counted, printable
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def run_headless(path: Path | None, args: argparse.Namespace, basin: BasinScene 
 
 
 def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None) -> int:
+    from app.arrays.candidates import check_something_to_show
     from app.scene import open_scene
     from app.session import LiveSession
     from app.topview import check_size, render_topview
@@ -98,6 +99,8 @@ def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None
         check_size(args.size or DEFAULT_SIZE)
     require_trust(open_capture(path), args.trust, args.device)
     with open_scene(path, args.device) as scene, ExitStack() as stack:
+        if args.screenshot is not None:
+            check_something_to_show(scene)
         if args.record_session is not None:
             session = LiveSession()
             session.follow(scene.player)
@@ -129,22 +132,13 @@ def _run_top_view(path: Path, args: argparse.Namespace, basin: BasinScene | None
 
 
 def _picture_array(scene: Scene, size: tuple[int, int]) -> np.ndarray:
-    """Return the picture of an array of a capture without a height field, as it is now.
-
-    Raises:
-        ReplayError: it holds none that can be shown.
-    """
+    """Return the picture of an array of a capture without a height field, as it is now."""
     from app.arrays.flat import render_array
     from app.lab.lab import Lab
 
     lab = Lab(scene)
     try:
         lab.shown.refresh(0.0, force=True)
-        if lab.shown.sentence:
-            raise ReplayError(
-                f"{scene.capture.path} cannot be pictured: {lab.shown.sentence}",
-                remedy="'ripplescope inspect' shows what it holds",
-            )
         return render_array(lab.shown, size)
     finally:
         lab.close()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.applog import Level, LogHandler
+from app.arrays.candidates import check_something_to_show
 from app.centre import draw_array, finish_picture, shows_array
 from app.controls import handle_canvas, handle_events, mark_pointer, water_viewport
 from app.gl_platform import GL
@@ -401,6 +402,8 @@ def look_around(app: App) -> None:
 
 def _run_plan(app: App, gui: Gui | None, desk: Desk | None, plan: HeadlessPlan, clock: Clock) -> int:
     assert app.scene is not None
+    if plan.screenshot is not None:
+        check_something_to_show(app.scene)
     pushes = plan_pushes(app.scene, plan.clicks, plan.frames)
     for frame in range(plan.frames):
         if frame in pushes:

@@ -59,7 +59,7 @@ def _try(arguments: argparse.Namespace) -> None:
         if len(capture.top_level) <= _WALKED:
             with Walk(capture, player.device, start) as walk:
                 _say(f"event {capture.top_level[0]}" if capture.top_level else "launch")
-                for step, following in zip(walk.steps(), [*capture.top_level[1:], None], strict=True):
+                for step, following in zip(walk.steps(), [*capture.top_level, None][1:], strict=True):
                     step.player.synchronize()
                     if following is not None:
                         _say(f"event {following}")

@@ -14,6 +14,7 @@ import numpy as np
 from app.arrays.ways import Way, ways_of
 from app.lab.contents import Typing
 from app.scene import Scene
+from replay.errors import ReplayError
 from replay.graph.model import NO_REGION, Capture, OpKind, Region
 
 _MOST_COMPARED = 64 << 20
@@ -81,6 +82,29 @@ def first_choice(scene: Scene, candidates: list[Candidate], changed: frozenset[i
         )
 
     return max(candidates, key=rank, default=None)
+
+
+def none_sentence(capture: Capture, candidates: list[Candidate]) -> str:
+    """Return why a capture has no array to show, empty if it has one."""
+    if candidates:
+        return ""
+    if not capture.regions:
+        return "This capture holds no memory, so there is no array to show."
+    return "No array of this capture has contents that could be shown."
+
+
+def check_something_to_show(scene: Scene) -> None:
+    """Refuse a picture of a capture in which there is nothing to see, before anything is replayed.
+
+    Raises:
+        ReplayError: it has no height field and no array.
+    """
+    sentence = none_sentence(scene.capture, candidates_of(scene))
+    if sentence and not scene.is_water:
+        raise ReplayError(
+            f"{scene.capture.path} cannot be pictured: {sentence.rstrip('.')}",
+            remedy="'ripplescope inspect' shows what it holds",
+        )
 
 
 def changed_regions(scene: Scene, candidates: list[Candidate]) -> frozenset[int]:

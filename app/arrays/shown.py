@@ -18,6 +18,7 @@ from app.arrays.candidates import (
     changed_regions,
     first_choice,
     known_shape,
+    none_sentence,
     shape_for,
 )
 from app.arrays.frame2d import Look
@@ -348,6 +349,13 @@ class ShownArray:
         found = ranges.finite_range(scalars)
         self.wrong = found.wrong
         new = ranges.fitted(found.low, found.high)
+        if (
+            self.way is Way.LINE
+            and found.low is not None
+            and found.high is not None
+            and found.low < found.high
+        ):
+            new = found.low, found.high  # an axis needs no middle
         self._calm = ranges.calmed(self._calm, new)
         self.range = self.fixed or self._calm
 
@@ -371,10 +379,8 @@ class ShownArray:
     @property
     def sentence(self) -> str:
         """Why there is nothing to show, empty if there is something."""
-        if not self._lab.capture.regions:
-            return "This capture holds no memory, so there is no array to show."
         if not self.candidates:
-            return "No array of this capture has contents that could be shown."
+            return none_sentence(self._lab.capture, self.candidates)
         if self.candidate is not None and self.values is None and self.where:
             return f"{self.candidate.label} cannot be shown: {self.where}."
         return ""

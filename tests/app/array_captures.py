@@ -72,6 +72,7 @@ def record_all(folder: Path) -> dict[str, Path]:
             ("signal", travel, {"signal": signal, "clock": clock}),
             ("loop", loop, {"left": left, "total": total}),
             ("colours", painted, {"pixels": pixels, "field": field}),
+            ("empty", lambda: None, {}),
             ("number", lambda: wp.launch(kernels.advance, dim=1, inputs=[clock]), {"clock": clock}),
         )
     }

@@ -31,7 +31,6 @@ from app.scene import Scene
 from app.view import colormaps
 from app.view.camera import OrbitCamera
 from replay.elements import ElementType
-from replay.errors import ReplayError
 
 SIZE = (320, 240)
 MAGENTA = [255, 0, 255]
@@ -400,17 +399,31 @@ def test_a_headless_picture_is_of_an_array_and_never_black(captures, tmp_path, t
     assert pixels.std() > 15 and (np.abs(pixels - (68, 1, 84)).max(axis=2) <= 3).mean() > 0.1  # viridis' zero
 
 
-def test_what_holds_no_memory_is_refused_in_one_sentence(captures, monkeypatch, tmp_path, capsys):
+def test_what_holds_no_memory_is_refused_in_one_sentence_before_a_frame_is_replayed(
+    captures, tmp_path, capsys
+):
     from app.cli import main
 
-    monkeypatch.setattr("app.arrays.shown.candidates_of", lambda scene: [])
     out = tmp_path / "out.png"
-    words = ["--headless", "--trust", str(captures["heat"]), "--frames", "2", "--screenshot", str(out)]
+    words = ["--headless", "--trust", str(captures["empty"]), "--frames", "999999999"]
     for more in ([], ["--top-view"]):
-        assert main([*words, *more]) == ReplayError("").exit_code != 0
+        assert main([*words, "--screenshot", str(out), *more]) == 2
         said = capsys.readouterr().err.strip()
-        assert "No array of this capture has contents" in said and len(said.splitlines()) == 1
+        assert "holds no memory, so there is no array to show" in said and len(said.splitlines()) == 1
     assert not out.exists()
+
+
+def test_a_capture_without_memory_says_so_in_the_centre(captures):
+    from app_rig import running_app
+
+    from replay.graph.open import open_capture
+    from replay.players import open_player
+
+    with running_app(open_player(open_capture(captures["empty"]), "cpu")) as rig:
+        rig.frames(2)
+        (text,) = rig.app.lab.shown.layout.items
+        assert text.text == "This capture holds no memory, so there is no array to show."
+        assert rig.app.message == ""
 
 
 def test_the_first_choice_is_what_changes(opened):
