@@ -155,3 +155,70 @@ for value in (None, "0", "1"):
     other.close()
 """
     assert run(code, x_display) == ["None True", "1", "0 True", "1", "1 True", "1"]
+
+
+PANELS = """
+from app.gl_platform import imgui
+from app.gui import Gui
+from app.window import PointerMoved
+
+gui, words, place = Gui(window, theme_name="dark"), ["words"], (60, 10, 90, 100)
+
+def panels():
+    imgui.set_next_window_pos((0, 0))
+    imgui.set_next_window_size((60, 120))
+    imgui.begin("left")
+    imgui.text(words[0])
+    imgui.end()
+
+def frame(red, now):
+    window.poll()
+    gui.begin_picture(place)
+    GL.glEnable(GL.GL_SCISSOR_TEST)
+    GL.glScissor(60, 10, 90, 100)
+    GL.glClearColor(red / 255, 0, 0, 1)
+    GL.glClear(GL.GL_COLOR_BUFFER_BIT)
+    GL.glDisable(GL.GL_SCISSOR_TEST)
+    built = gui.build(now, panels)
+    gui.draw()
+    pixels = read_pixels(window.framebuffer, window.framebuffer_size)
+    window.swap()
+    return pixels, built
+"""
+
+
+def test_panels_stay_in_the_pictures_until_they_are_built_anew(x_display: str):
+    code = """
+for red in range(12):
+    first, _ = frame(red, 100.0)
+blend, whole = gui._overlay.blend, []
+gui._overlay.blend = lambda: (whole.append(not GL.glIsEnabled(GL.GL_SCISSOR_TEST)), blend())
+for red in range(20, 32):
+    pixels, built = frame(red, 100.0)
+    inside = pixels[10:110, 60:150].copy()
+    pixels[10:110, 60:150] = first[10:110, 60:150]
+    print(built, (pixels == first).all(), (inside == [red, 0, 0]).all(), end=" ")
+print(any(whole))
+words[0] = "other words"
+new = [frame(40, 101.0)[0] for _ in range(12)]
+print((new[0] == first).all(), all((pixels == new[0]).all() for pixels in new))
+gui._holds.clear()
+print((frame(40, 101.0)[0] == new[0]).all())
+gui.close()
+"""
+    assert run(PANELS + code, x_display) == [
+        "True ".join(["False True "] * 12) + "True False",
+        "False True",
+        "True",
+    ]
+
+
+def test_panels_that_nobody_uses_are_built_half_as_often(x_display: str):
+    code = """
+built = lambda now: [frame(0, now)[1], frame(0, now)[1]][0]
+print(built(100.0), built(100.01), built(100.02), built(100.034))
+gui.feed([PointerMoved(1, 1)])
+print(built(100.055), built(100.072), built(101.054), built(101.071), built(101.09), built(101.11))
+gui.close()
+"""
+    assert run(PANELS + code, x_display) == ["True False False True", "True True True False True False"]
