@@ -224,13 +224,14 @@ def _pointer_slots(capture: Capture, edit: Edit) -> list[int]:
     return slots
 
 
-def save_edited(capture: Capture, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+def save_edited(capture: Capture, path: str | os.PathLike[str]) -> Path:
     """Write a capture, its module files and its manifest as a new set that replays elsewhere.
+
+    Nothing that is there already is replaced, whatever it is.
 
     Args:
         capture: as `apply_edits` returns it.
         path: with or without `.wrp`.
-        overwrite: whether another capture there may be replaced; the one that was opened never is.
 
     Returns:
         The path of the new `.wrp`.
@@ -246,7 +247,7 @@ def save_edited(capture: Capture, path: str | os.PathLike[str], *, overwrite: bo
     if target.absolute() == capture.path.absolute() or (target.exists() and target.samefile(capture.path)):
         raise UsageError(f"{target} is the capture that was opened", remedy="save under another name")
     taken = [place for place in (target, folder, manifest) if os.path.lexists(place)]
-    if taken and not (overwrite and _is_capture(target, folder, manifest)):
+    if taken:
         raise UsageError(f"{taken[0]} is in the way", remedy="save under another name")
     files = module_files(capture)
     for name in {module.source_file for module in capture.modules} - {""}:
@@ -261,29 +262,15 @@ def save_edited(capture: Capture, path: str | os.PathLike[str], *, overwrite: bo
             for name, content in files.items():
                 (staged / "modules" / name).write_bytes(content)
             (staged / "capture").write_bytes(capture.data)
-            _publish(staged, target, folder, overwrite=overwrite)
+            (staged / "modules").replace(folder)
             if capture.manifest is not None:
                 digest = hashlib.sha256(capture.data).hexdigest()
                 dataclasses.replace(capture.manifest, wrp_sha256=digest, modules=tuple(sorted(files))).write(
                     manifest
                 )
-            elif overwrite:
-                manifest.unlink(missing_ok=True)
             (staged / "capture").replace(target)
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         raise CaptureFileError(f"cannot be written: {error.strerror or error}", path=str(target)) from None
     return target
-
-
-def _is_capture(target: Path, folder: Path, manifest: Path) -> bool:
-    return target.is_file() and folder.is_dir() and (manifest.is_file() or not os.path.lexists(manifest))
-
-
-def _publish(staged: Path, target: Path, folder: Path, *, overwrite: bool) -> None:
-    """Put the folder of modules in place; an old one goes, whose capture would not load without it anyway."""
-    if overwrite and folder.exists():
-        target.unlink(missing_ok=True)
-        folder.replace(staged / "old")
-    (staged / "modules").replace(folder)

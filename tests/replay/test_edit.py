@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import makers
 import numpy as np
@@ -168,7 +172,7 @@ def test_the_original_is_never_overwritten(frame_capture, tmp_path):
         tmp_path / ".." / tmp_path.name / capture.path.name,
     ):
         with pytest.raises(UsageError, match="the capture that was opened"):
-            save_edited(edited, name, overwrite=True)
+            save_edited(edited, name)
     assert hashlib.sha256(capture.path.read_bytes()).hexdigest() == digest
 
     saved = save_edited(edited, tmp_path / "other")
@@ -177,13 +181,58 @@ def test_the_original_is_never_overwritten(frame_capture, tmp_path):
     assert opened.manifest == dataclasses.replace(
         capture.manifest, wrp_sha256=hashlib.sha256(saved.read_bytes()).hexdigest()
     )
-    with pytest.raises(UsageError, match="in the way"):
-        save_edited(edited, saved)
-    assert save_edited(edited, saved, overwrite=True) == saved
-    assert open_capture(saved).faults == ()
-    (tmp_path / "note.wrp").mkdir()
-    with pytest.raises(UsageError, match="in the way"):
-        save_edited(edited, tmp_path / "note", overwrite=True)
+
+
+@pytest.mark.parametrize("name", ["note.wrp", "note_modules", "note.json", "note_modules/mine.o"])
+def test_nothing_that_is_there_is_replaced(launches, tmp_path, name):
+    there = tmp_path / name
+    there.parent.mkdir(exist_ok=True)
+    there.write_bytes(b"mine")
+    with pytest.raises(UsageError, match="in the way; save under another name"):
+        save_edited(edit_scalar(launches, 0, 1, 3.0), tmp_path / "note")
+    assert there.read_bytes() == b"mine"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [there]
+
+
+def test_a_saved_edit_replays_without_the_kernels_and_with_its_manifest(frame_capture, tmp_path):
+    """In a process that can import neither `capture` nor this one's folder: the value is the edited one."""
+    launch, argument = next(
+        (op, arg) for op in frame_capture.operations for arg in op.arguments if arg.type == "float32"
+    )
+    edited = edit_scalar(frame_capture, launch.event, argument.index, 2 * argument.value)
+    saved = save_edited(edited, tmp_path / "there" / "mine")
+    moved = shutil.move(saved.parent, tmp_path / "far away")
+    program = (
+        "import sys\n"
+        "sys.modules['capture'] = None\n"
+        "import numpy as np\n"
+        "from replay.graph.open import open_capture\n"
+        "from replay.players import open_player\n"
+        "capture = open_capture('mine.wrp')\n"
+        "assert capture.manifest is not None and not capture.faults, capture.faults\n"
+        f"print(capture.operations[{launch.event}].arguments[{argument.index}].value)\n"
+        "with open_player(capture) as player:\n"
+        "    player.set('mouse_pos', [[9.0, 7.0]])\n"
+        "    player.launch()\n"
+        "    np.save('heights.npy', player.get('heights'))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=moved,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.splitlines()[-1]) == np.float32(2 * argument.value)
+    with open_player(edited) as player, open_player(frame_capture) as plain:
+        for one in (player, plain):
+            one.set("mouse_pos", [[9.0, 7.0]])
+            one.launch()
+        np.testing.assert_array_equal(np.load(Path(moved) / "heights.npy"), player.get("heights"))
+        assert (player.get("heights") != plain.get("heights")).any()
 
 
 def test_a_swap_keeps_the_present_state(launches):
