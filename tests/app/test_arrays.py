@@ -343,6 +343,7 @@ def test_a_true_height_field_is_water_and_an_array_on_request(frame_path, gl):
         shown = rig.app.lab.shown
         assert not shown.active and rig.app.water is not None
         shown.active = True
+        rig.desk._front = ["Picture"]
         rig.frames(3)
         assert shown.layout is not None and shown.candidate.typing.shape == (16, 24) and rig.app.message == ""
         shown.active = False
@@ -374,6 +375,16 @@ def test_the_window_shows_every_kind_and_wheel_and_drag_move_it(captures, name):
         rig.app.frame_view()
         rig.frames(1)
         assert shown.look == Look()
+        rig.desk._front = ["Picture"]
+        for item in shown.candidates:  # the inspector shows it, too, and both panels build without a fault
+            rig.app.lab.selection.select_region(item.region)
+            rig.frames(3)
+            assert shown.pick(item.region)
+            rig.frames(2)
+            for way in shown.ways:
+                shown.draw_as(way)
+                rig.frames(2)
+                assert shown.way is way and rig.app.message == ""
 
 
 @pytest.mark.parametrize("name", ["particles", "heat", "signal", "loop", "colours", "number"])
