@@ -56,12 +56,16 @@ class RegionSizes:
         return self._ids[place] == ids, self._sizes[place], self._elements[place]
 
 
+MORE = "more like it)"
+"""How the last fault ends that stands for others."""
+
+
 def some(rows: np.ndarray, tell: Callable[[int], Fault]) -> Iterator[Fault]:
     """Tell the first faults of one kind, and how many more there are."""
     for number, row in enumerate(rows[:SHOWN].tolist(), 1):
         fault = tell(row)
         if number == SHOWN < len(rows):
-            rest = f"{fault.what} (and {len(rows) - SHOWN} more like it)"
+            rest = f"{fault.what} (and {len(rows) - SHOWN} {MORE}"
             fault = dataclasses.replace(fault, what=rest)
         yield fault
 

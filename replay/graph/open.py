@@ -15,6 +15,7 @@ from pathlib import Path
 from replay.elements import ElementType
 from replay.errors import ManifestError
 from replay.graph.arguments import ArgumentDecoder
+from replay.graph.check_contents import harmless_where_overwritten
 from replay.graph.checks import check_document, check_format
 from replay.graph.descriptors import find_descriptors
 from replay.graph.infer import infer_regions
@@ -93,7 +94,7 @@ def capture_from_bytes(data: bytes, path: Path) -> Capture:
     )
     known = dict(zip(_kernel_names(data, metadata), kernels, strict=True))
     faults = check_document(data, document, descriptors, regions, kernels, set(known), folder)
-    return Capture(
+    capture = Capture(
         path=path,
         data=data,
         format_version=document.header.version,
@@ -111,6 +112,7 @@ def capture_from_bytes(data: bytes, path: Path) -> Capture:
         manifest=manifest,
         modules_folder=folder,
     )
+    return harmless_where_overwritten(capture)
 
 
 def _top_level(document: Document) -> range | tuple[int, ...]:

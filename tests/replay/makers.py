@@ -111,6 +111,12 @@ def gather(holders: wp.array[Holder], out: wp.array[float]):
 
 
 @wp.kernel(module="reader_makers")
+def gains(holders: wp.array[Holder], out: wp.array[float]):
+    i = wp.tid()
+    out[i] = holders[i].gain + 1.0
+
+
+@wp.kernel(module="reader_makers")
 def square(x: wp.array[float], y: wp.array[float]):
     i = wp.tid()
     y[i] = x[i] * x[i]
@@ -325,6 +331,37 @@ def arrays_in_array() -> Recorded:
     return Recorded(lambda: wp.launch(gather, 2, inputs=[taken, out]), {}, {"out": out}, list(holders))
 
 
+def _holders() -> tuple[wp.array, list[Holder]]:
+    holders = [Holder(), Holder()]
+    for number, holder in enumerate(holders):
+        holder.values, holder.gain = wp.array(_floats(3)), float(number)
+    return wp.array(holders, dtype=Holder), holders
+
+
+def arrays_in_array_cleared() -> Recorded:
+    """The same, but the array is cleared before a kernel takes it."""
+    taken, keep = _holders()
+    out = wp.zeros(2, dtype=float)
+
+    def body() -> None:
+        taken.zero_()
+        wp.launch(gains, 2, inputs=[taken, out])
+
+    return Recorded(body, {}, {"out": out}, [taken, *keep])
+
+
+def arrays_in_array_copied() -> Recorded:
+    """The same, but the array is copied into one that is clear before a kernel takes that."""
+    taken, keep = _holders()
+    target, out = wp.zeros(2, dtype=Holder), wp.zeros(2, dtype=float)
+
+    def body() -> None:
+        wp.copy(target, taken)
+        wp.launch(gather, 2, inputs=[target, out])
+
+    return Recorded(body, {}, {"out": out}, [taken, target, *keep])
+
+
 def no_elements() -> Recorded:
     """Names for arrays without elements: one that a launch over nothing takes, one that nothing takes."""
     empty, line = wp.zeros(0, dtype=float), wp.array(_floats(4))
@@ -344,5 +381,6 @@ def nothing() -> Recorded:
 
 MAKERS = (
     launches, struct_argument, indexed, copies, library, sparse, conditions, mesh_handle, views,
-    flattened, backward, arrays_in_array, no_elements, nothing,
+    flattened, backward, arrays_in_array, arrays_in_array_cleared, arrays_in_array_copied, no_elements,
+    nothing,
 )  # fmt: skip

@@ -142,3 +142,24 @@ def test_addresses_of_the_recording_process_in_memory(recorded: dict[str, Path])
     damage = Damage(recorded["arrays_in_array"])
     stride = Launch(recorded["arrays_in_array"], 0).values + 32
     assert damage.put(stride, "i", 4).faults == ()
+
+
+def test_addresses_that_nobody_reads_are_worth_a_note(recorded: dict[str, Path]) -> None:
+    capture = open_capture(recorded["arrays_in_array_cleared"])
+    (fault,) = capture.faults
+    assert fault.severity is Severity.NOTE and "overwritten before anything reads it" in fault.what
+    with open_player(capture) as player:
+        player.launch()
+        assert player.get("out").tolist() == [1.0, 1.0]
+    # A clear that leaves out the second struct leaves its addresses where the launch reads.
+    clear = capture.operations[0]
+    size = clear.offset + (layout.RECORDS[clear.kind].fields or {})["size"][1]
+    (fault,) = Damage(recorded["arrays_in_array_cleared"]).put(size, "Q", 64).faults
+    assert fault.severity is Severity.BLOCKS_REPLAY
+
+
+def test_addresses_that_are_copied_are_refused(recorded: dict[str, Path]) -> None:
+    capture = open_capture(recorded["arrays_in_array_copied"])
+    source = next(use.region for use in capture.operations[0].uses if use.label == "src")
+    (fault,) = capture.faults
+    assert fault.where == f"region {source}" and fault.severity is Severity.BLOCKS_REPLAY
