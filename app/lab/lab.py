@@ -6,6 +6,7 @@ into, and the search for the first value that is not finite. The live player res
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
@@ -21,12 +22,13 @@ from replay.edit import EditList
 from replay.events.cost import EventCost, Profile, profile_operations
 from replay.events.flight import FoundFrame, find_frame
 from replay.events.observe import observe_access
+from replay.graph.access import observed_operation
 from replay.graph.flow import Flow, data_flow
 from replay.graph.fold import Folded, fold_capture
-from replay.graph.model import Operation, Provenance
+from replay.graph.model import Access, Operation, Provenance
 from replay.graph.nodes import Opened
 from replay.graph.operations import LazyOperations
-from replay.graph.uses import ASSUMED
+from replay.graph.uses import ASSUMED, OBSERVED
 from replay.history import MAX_NBYTES, History
 
 _KEPT_NBYTES = {"cpu": MAX_NBYTES, "cuda": 1 << 30}
@@ -55,6 +57,7 @@ class Lab:
         history: the last frames, None where they take too much memory.
         job: work in the background, None if there is none.
         typings: types that the user gave to regions.
+        member_types: types that the user gave to members of structs, by event, argument and first byte.
         shown: the array that the centre of the window shows, or would show.
         closables: what panels made for this capture and what is closed with it, such as textures.
         revision: changes with the flow, the profile and the edits.
@@ -71,6 +74,7 @@ class Lab:
         self.found: FoundFrame | None = None
         self.job: Job | None = None
         self.typings: dict[int, Typing] = {}
+        self.member_types: dict[tuple[int, int, int], str] = {}
         self.revision = 0
         self.closables: list[Closable] = []
         self._flow: Flow | None = None
@@ -140,8 +144,8 @@ class Lab:
         return np.bincount(uses.event, weights=weights, minlength=len(self.capture.operations))
 
     def operation(self, event: int) -> Operation:
-        """Return an operation as it is now, with the edits."""
-        return self.edits.capture.operations[event]
+        """Return an operation as it is now, with the edits and with what was observed."""
+        return observed_operation(self.edits.capture.operations[event], self.observed)
 
     def cost(self, event: int) -> EventCost | None:
         """Return what an event costs, None if it was not measured."""
@@ -210,8 +214,12 @@ class Lab:
             "Measuring", lambda progress: profile_operations(capture, start, repeats, progress=progress), keep
         )
 
-    def observe(self) -> None:
-        """Watch which regions each event changes; edges are observed afterwards and no longer assumed."""
+    def observe(self, tell: Callable[[str], None] | None = None) -> None:
+        """Watch which regions each event changes; edges are observed afterwards and no longer assumed.
+
+        Args:
+            tell: is told in one sentence what was found.
+        """
         player = self.scene.player
         if player is None or self.job is not None:
             return
@@ -222,8 +230,26 @@ class Lab:
             self._flow = None
             self.__dict__.pop("nbytes_of_events", None)
             self.revision += 1
+            if tell is not None:
+                tell(self.told_access())
 
         self.job = Job("Observing", lambda _: dict(observe_access(capture, player, start)), keep)
+
+    def told_access(self) -> str:
+        """Return in one sentence how the uses of regions are known, and what observing found."""
+        uses = self.flow.uses
+        seen = uses.provenance == OBSERVED
+        written = int(np.count_nonzero(seen & ((uses.access & int(Access.WRITE)) != 0)))
+        told = int(np.count_nonzero(seen))
+        assumed = int(np.count_nonzero(uses.provenance >= ASSUMED))
+        known = len(uses.event) - told - assumed
+        if not told and not assumed:
+            return f"all {known:,} uses of regions are known: there was nothing to observe"
+        text = (
+            f"observed {told:,} uses of regions: {written:,} change what they use, {told - written:,} do not"
+        )
+        text += f"; {known:,} were known" if known else ""
+        return text + (f"; {assumed:,} stay assumed, since their events did not run" if assumed else "")
 
     def find_not_finite(self) -> None:
         """Search for the event that first made a value not finite; then look at the state after it."""

@@ -9,6 +9,7 @@ from imgui_bundle import icons_fontawesome_6 as fa
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.lab.lab import Lab
+from app.lab.members import Member
 from app.panels.widgets import caption, tooltip
 from app.state import App
 from replay.edit import Edit, Key, save_edited
@@ -24,9 +25,10 @@ class EditRow:
         self._lab: Lab | None = None
 
     def set(
-        self, app: App, lab: Lab, event: int, argument: Argument, component: int | None, value: float | bool
-    ) -> None:
-        """Change a number of a launch; the next frame uses it.
+        self, app: App, lab: Lab, event: int, argument: Argument, component: int | None,
+        value: float | bool, member: Member | None = None,
+    ) -> None:  # fmt: skip
+        """Change a number of a launch, or of a member of a struct in it; the next frame uses it.
 
         Raises:
             RipplescopeError: the value does not fit, or the capture cannot be loaded with it.
@@ -34,6 +36,8 @@ class EditRow:
         # A type that was inferred is written down, so that it cannot change with the value.
         type_name = argument.type if argument.provenance is not Provenance.KNOWN else ""
         edit = Edit(event, argument.index, value, component, type_name)
+        if member is not None:
+            edit = Edit(event, argument.index, value, type=member.type, offset=member.offset)
         before = {one.key: one for one in lab.edits.edits}
         lab.edits.set(edit)
         try:
@@ -45,6 +49,7 @@ class EditRow:
             raise
         lab.revision += 1
         name = argument.name or f"argument {argument.index + 1}"
+        name += f", byte {member.offset}," if member is not None else ""
         app.notice = f"event {event}: {name} is now {value:g}"
 
     def revert(self, app: App, lab: Lab, key: Key | None) -> None:
@@ -52,19 +57,17 @@ class EditRow:
         if key is None:
             lab.edits.revert_all()
         else:
-            event, argument = key[:2]
             for edit in lab.edits.edits:
-                if (edit.event, edit.argument) == (event, argument):
+                if _place(edit.key) == _place(key):
                     lab.edits.revert(edit.key)
         app.play(lab.edits.capture)
         lab.revision += 1
 
     @staticmethod
-    def key_of(lab: Lab, event: int, argument: int) -> Key | None:
-        """Return the key of an edit of an argument, None if it is as in the file."""
-        return next(
-            (edit.key for edit in lab.edits.edits if (edit.event, edit.argument) == (event, argument)), None
-        )
+    def key_of(lab: Lab, event: int, argument: int, offset: int = 0) -> Key | None:
+        """Return the key of an edit of an argument or of a member at a byte, None if it is as in the file."""
+        wanted = (event, argument, offset)
+        return next((edit.key for edit in lab.edits.edits if _place(edit.key) == wanted), None)
 
     def draw(self, app: App, gui: Gui, lab: Lab) -> None:
         """Build the row; nothing while nothing is edited."""
@@ -103,3 +106,8 @@ class EditRow:
         path = save_edited(lab.edits.capture, Path(self._path.strip()).expanduser())
         remember_recorded(path)
         app.tell(f"saved {path}")
+
+
+def _place(key: Key) -> tuple[int, int, int]:
+    """Return event, argument and first byte of an edit, whichever component it is of."""
+    return key[0], key[1], key[3]

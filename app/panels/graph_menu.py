@@ -124,7 +124,7 @@ def _more(app: App, panel: GraphPanel, lab: Lab) -> None:
     imgui.separator()
     able = lab.scene.player is not None and lab.job is None
     if imgui.menu_item_simple("Observe access", "", False, able):
-        app.attempt(lab.observe)
+        app.attempt(lambda: lab.observe(app.tell))
     tooltip("Replay the frame event by event beside the live one, and see which regions each event changes")
     if imgui.menu_item_simple("Go to event…", "Ctrl+G"):
         app.go_to_asked = True

@@ -17,6 +17,7 @@ from app.gui import Gui
 from app.lab.contents import TYPES, Facts, Typing, facts_of, save_csv, save_npy
 from app.lab.lab import Lab
 from app.panels.graph_menu import export_folder
+from app.panels.inspect_arguments import show_provenance
 from app.panels.region_line import RegionLine
 from app.panels.region_picture import RegionPicture
 from app.panels.region_table import RegionTable
@@ -55,8 +56,8 @@ class RegionTab:
         self._where = ""
         self._typing: Typing | None = None
         self._users_of: tuple[object, ...] = ()
-        self._writers: list[tuple[str, int]] = []
-        self._readers: list[tuple[str, int]] = []
+        self._writers: list[tuple[Provenance, list[tuple[str, int]]]] = []
+        self._readers: list[tuple[Provenance, list[tuple[str, int]]]] = []
         self._type = self._shape = ""
         self.plane = self.component = 0
         self._picture = RegionPicture()
@@ -235,23 +236,35 @@ class RegionTab:
             lab.typings[region] = typing
 
     def _usage(self, app: App, gui: Gui, lab: Lab, region: int) -> None:
-        for label, users in (("Written by", self._writers), ("Read by", self._readers)):
+        """Who writes and who reads the region, and how that is known, as in the graph."""
+        x = 84 * gui.scale
+        for label, groups in (("Written by", self._writers), ("Read by", self._readers)):
             caption(gui, label)
-            x = 84 * gui.scale
-            imgui.same_line(x)
-            if not users:
+            if not groups:
+                imgui.same_line(x)
                 imgui.text_disabled("nothing")
-            right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
-            for index, (text, event) in enumerate(users):
-                if index:
-                    imgui.same_line(0.0, 10 * gui.scale)
-                    if imgui.get_cursor_pos_x() + imgui.calc_text_size(text).x > right:
-                        imgui.new_line()
-                        imgui.set_cursor_pos_x(x)
-                if event < 0:
-                    caption(gui, text)
-                elif imgui.text_link(f"{text}##{label}{index}"):
-                    select(app, event)
+            for number, (provenance, users) in enumerate(groups):
+                if not number:
+                    imgui.same_line(x)
+                else:
+                    imgui.set_cursor_pos_x(x)
+                show_provenance(gui, provenance)
+                imgui.same_line(0.0, 8 * gui.scale)
+                self._links(app, gui, users, x, f"{label}{number}")
+
+    @staticmethod
+    def _links(app: App, gui: Gui, users: list[tuple[str, int]], x: float, name: str) -> None:
+        right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
+        for index, (text, event) in enumerate(users):
+            if index:
+                imgui.same_line(0.0, 10 * gui.scale)
+                if imgui.get_cursor_pos_x() + imgui.calc_text_size(text).x > right:
+                    imgui.new_line()
+                    imgui.set_cursor_pos_x(x)
+            if event < 0:
+                caption(gui, text)
+            elif imgui.text_link(f"{text}##{name}{index}"):
+                select(app, event)
 
     def _numbers(self, gui: Gui, place: str) -> None:
         """Where the values come from, their range, and what is not finite."""
@@ -327,18 +340,28 @@ class RegionTab:
         caption(gui, text)
 
 
-def _users(lab: Lab, usages: tuple[Usage, ...], access: Access) -> list[tuple[str, int]]:
-    """Return texts and first events of who uses a region, runs of equal operations as one."""
-    found: list[tuple[str, int, int]] = []
+def _users(
+    lab: Lab, usages: tuple[Usage, ...], access: Access
+) -> list[tuple[Provenance, list[tuple[str, int]]]]:
+    """Return texts and first events of who uses a region, by how that is known; runs as one.
+
+    An event below zero stands for those that are too many to be told.
+    """
+    groups: dict[Provenance, list[tuple[str, int, int]]] = {}
     names, of = lab.labels
     for usage in usages:
         if not usage.access & access:
             continue
         name = names[int(of[usage.event])] if len(names) else str(usage.event)
+        found = groups.setdefault(usage.provenance, [])
         if found and found[-1][0] == name and found[-1][2] >= usage.event - 2:
             found[-1] = (name, found[-1][1], usage.event)
         elif not found or found[-1][2] != usage.event:
             found.append((name, usage.event, usage.event))
+    return [(provenance, _texts(found)) for provenance, found in groups.items()]
+
+
+def _texts(found: list[tuple[str, int, int]]) -> list[tuple[str, int]]:
     texts = [
         (f"{name} {first}" + (f"–{last}" if last > first else ""), first)
         for name, first, last in found[:_MOST_USERS]

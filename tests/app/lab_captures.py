@@ -105,3 +105,24 @@ def record_dividing(folder: Path) -> Path:
     path = folder / "dividing.wrp"
     wp.capture_save(recorded.graph, str(path), inputs={"slope": slope}, outputs={"quotient": quotient})
     return path
+
+
+def record_blend(folder: Path) -> Path:
+    """Record one launch on a struct: `out = field * 2.5 + 0.1 * 4 + 0.25`. No manifest.
+
+    The array of the struct is at byte 0, `gain` at 56, `steps` at 60, `shift` at 64, a double, `small` at 72.
+    """
+    from lab_kernels import Blend, blend
+
+    from replay.native import import_warp
+
+    wp = import_warp()
+    wp.load_module(blend.module, device="cpu")
+    field, out = wp.array(FIELD, device="cpu"), wp.zeros(FIELD.shape, dtype=wp.float32, device="cpu")
+    struct = Blend()
+    struct.field, struct.gain, struct.steps, struct.shift, struct.small = field, 2.5, 4, 0.1, 0.25
+    with wp.ScopedCapture(device="cpu", apic=True, force_module_load=False) as recorded:
+        wp.launch(blend, FIELD.shape, inputs=[struct, out], device="cpu")
+    path = folder / "blend.wrp"
+    wp.capture_save(recorded.graph, str(path), inputs={"field": field}, outputs={"out": out})
+    return path

@@ -35,3 +35,19 @@ def lower(slope: wp.array2d(dtype=wp.float32)):
 def divide(field: wp.array2d(dtype=wp.float32), slope: wp.array2d(dtype=wp.float32)):
     i, j = wp.tid()
     field[i, j] = 8.0 / slope[i, j]
+
+
+@wp.struct
+class Blend:
+    field: wp.array2d(dtype=wp.float32)
+    gain: wp.float32
+    steps: wp.int32
+    shift: wp.float64
+    small: wp.float32
+
+
+@wp.kernel
+def blend(with_: Blend, out: wp.array2d(dtype=wp.float32)):
+    i, j = wp.tid()
+    moved = wp.float32(with_.shift) * wp.float32(with_.steps)
+    out[i, j] = with_.field[i, j] * with_.gain + moved + with_.small

@@ -27,6 +27,7 @@ from replay.elements import ElementType
 from replay.errors import UsageError
 from replay.events.cost import profile_operations
 from replay.events.replayer import EventReplayer
+from replay.graph.model import Provenance
 from replay.graph.open import open_capture
 from replay.wrp.write import repeat_operations
 
@@ -158,7 +159,7 @@ def test_a_region_knows_who_writes_and_who_reads_it(rig):
     assert reach.upstream == frozenset() and reach.downstream == frozenset({1, 2, 3, 4})
     tab = panel_of(rig, "Inspector").region
     assert tab.values.tolist() == [60.0] and tab._writers == []
-    assert [event for _, event in tab._readers] == [1]
+    assert [(how, [event for _, event in users]) for how, users in tab._readers] == [(Provenance.KNOWN, [1])]
 
 
 # Search
