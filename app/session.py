@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.look import look_of
 from replay.errors import SessionError
 from replay.players.base import Player
 from replay.session.recorder import SessionRecorder
@@ -92,6 +93,8 @@ class LiveSession:
             *camera.target.tolist(),
             *map(float, (camera.distance, camera.yaw, camera.pitch, camera.fov)),
         )
+        if app.water is not None:
+            recorder.look = look_of(app.water.options)
 
     def export(self, kind: str, size: tuple[int, int]) -> None:
         """Begin to export the newest session, beside it, under its name and a number that is free.

@@ -43,6 +43,41 @@ def rate(text: str) -> float:
     return value
 
 
+def heights_range(text: str) -> tuple[float, float] | None:
+    """Parse `LOW,HIGH` in m, or `fit`, which gives None.
+
+    Raises:
+        UsageError: neither, or not in this order.
+    """
+    if text == "fit":
+        return None
+    try:
+        low, high = (decimal(part) for part in text.split(","))
+    except ValueError:
+        low = high = 0.0
+    if not low < high:
+        raise UsageError(
+            f"--range {text!r} is no range of heights",
+            remedy="give LOW,HIGH in m, such as --range=-0.05,0.05, or fit",
+        )
+    return low, high
+
+
+def factor(text: str) -> float:
+    """Parse a factor on the heights that are shown.
+
+    Raises:
+        UsageError: no number from 0.1 to 100.
+    """
+    try:
+        value = decimal(text)
+    except ValueError:
+        value = 0.0
+    if not 0.1 <= value <= 100:
+        raise UsageError(f"--exaggeration {text!r} is no factor", remedy="give a number from 0.1 to 100")
+    return value
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from app.commands.view import TRUST_HELP, window_size
@@ -62,6 +97,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--frames", metavar="A:B", type=frame_range, default=(0, None),
         help="from frame A, counted from 0, up to but not including B (default: all)",
     )  # fmt: skip
+    shown = parser.add_argument_group("how it is shown, in place of what was recorded")
+    shown.add_argument("--mode", choices=("water", "data"), help="light and shadow, or colours by height")
+    shown.add_argument("--colour-map", metavar="NAME", help="of the data mode, such as viridis")
+    shown.add_argument(
+        "--range", metavar="LOW,HIGH", type=heights_range, default=..., help="of the colour map, m; or fit"
+    )
+    shown.add_argument(
+        "--exaggeration", metavar="X", type=factor, help="factor on the heights that are shown"
+    )
+    shown.add_argument(
+        "--contours", action=argparse.BooleanOptionalAction, help="lines of equal height, in data mode"
+    )
+    shown.add_argument("--axes", action=argparse.BooleanOptionalAction, help="scale bar and axes")
     parser.add_argument("--top-view", action="store_true", help="from above, without OpenGL")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: as recorded)")
     parser.add_argument(
@@ -92,7 +140,7 @@ def _export(args: argparse.Namespace) -> int:
         check_output(args.npz, ".npz")
     kind = "mp4" if args.mp4 is not None else "npz" if args.npz is not None else "png"
     path = args.mp4 or args.npz or args.png_dir
-    plan = ExportPlan(kind, path, args.size, args.fps, args.frames, args.top_view)
+    plan = ExportPlan(kind, path, args.size, args.fps, args.frames, args.top_view, look_asked(args))
     opener = SessionOpener(args.device, args.graph, args.trust)
     meter = _Meter()
     try:
@@ -106,6 +154,24 @@ def _export(args: argparse.Namespace) -> int:
     )
     print(f"exported  {printable(str(path))}: {done.frames} {noun}")
     return 2 if done.ending is not None and done.ending.cause is Cause.DAMAGED else 0
+
+
+def look_asked(args: argparse.Namespace) -> dict[str, object]:
+    """Return what the command line says of the look.
+
+    Raises:
+        UsageError: there is no such colour map.
+    """
+    look: dict[str, object] = {} if args.range is ... else {"fixed_range": args.range}
+    for name in ("mode", "colour_map", "exaggeration", "contours", "axes"):
+        if getattr(args, name) is not None:
+            look[name] = getattr(args, name)
+    if args.colour_map is not None:
+        from app.view import colormaps
+
+        colormaps.table(args.colour_map)
+        look.setdefault("mode", "data")
+    return look
 
 
 class _Meter:

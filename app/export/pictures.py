@@ -10,38 +10,40 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from app.look import give_look
 from replay.errors import ReplayError
 
 if TYPE_CHECKING:
     from app.scene import Scene
     from app.window import Window
-    from replay.session.records import Camera
+    from replay.session.records import Camera, Look
 
 
 class Painter(Protocol):
     """Paints the present heights of one scene."""
 
-    def paint(self, camera: Camera | None) -> np.ndarray:
-        """Return a picture (height, width, 3), uint8, from a camera; None for the default one."""
+    def paint(self, camera: Camera | None, look: Look | None = None) -> np.ndarray:
+        """Return a picture (height, width, 3), uint8, from a camera and so shown; None for the defaults."""
 
     def close(self) -> None:
         """Release what it holds."""
 
 
 class TopViewPainter:
-    """From above, without OpenGL; knows no camera."""
+    """From above, without OpenGL; knows no camera, and one look: water."""
 
     def __init__(self, scene: Scene, size: tuple[int, int]) -> None:
         self._scene, self._size = scene, size
         _require_water(scene)
 
-    def paint(self, camera: Camera | None) -> np.ndarray:
+    def paint(self, camera: Camera | None, look: Look | None = None) -> np.ndarray:
         """Return the picture."""
         from app.topview import render_topview
 
         scene = self._scene
         assert scene.player is not None and scene.heights is not None and scene.grid is not None
-        return render_topview(scene.player.get(scene.heights), self._size, scene.grid.dx)
+        walls = scene.player.get("walls") if scene.furnishing is not None else None
+        return render_topview(scene.player.get(scene.heights), self._size, scene.grid.dx, walls=walls)
 
     def close(self) -> None:
         """Nothing to do."""
@@ -62,7 +64,7 @@ class WaterPainter:
 
         grid, heights = _require_water(scene)
         assert scene.player is not None
-        self._window = window
+        self._scene, self._window = scene, window
         self._camera = OrbitCamera()
         width, height = window.framebuffer_size
         self._camera.frame_grid(grid, width / height)
@@ -73,7 +75,7 @@ class WaterPainter:
             stack.callback(self._water.close)
             self._stack = stack.pop_all()
 
-    def paint(self, camera: Camera | None) -> np.ndarray:
+    def paint(self, camera: Camera | None, look: Look | None = None) -> np.ndarray:
         """Return the picture."""
         from app.gl_platform import GL
         from app.view.screenshot import read_pixels
@@ -81,6 +83,12 @@ class WaterPainter:
         if camera is not None:
             self._camera.target = np.array(camera[:3])
             self._camera.distance, self._camera.yaw, self._camera.pitch, self._camera.fov = camera[3:]
+        if look is not None:
+            give_look(self._water.options, look)
+        scene = self._scene
+        if scene.furnishing is not None and scene.player is not None:
+            scene.furnishing.read(scene.player)
+            self._water.furnish(scene.furnishing)
         self._transfer.update()
         self._window.bind()
         GL.glClear(GL.GL_COLOR_BUFFER_BIT)

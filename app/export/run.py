@@ -7,10 +7,11 @@ a launch. `app.commands.export` is the command line.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class ExportPlan:
         rate: pictures a second of simulated time; None for one a launch.
         frames: the first frame, counted from 0, and the one after the last; None for the end.
         top_view: pictures from above, without OpenGL.
+        look: how the heights are shown, beyond or against what was recorded; see `app.look`.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class ExportPlan:
     rate: float | None = None
     frames: tuple[int, int | None] = (0, None)
     top_view: bool = False
+    look: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ class _Stage:
         scene = self._scene
         assert scene is not None and scene.player is not None and scene.grid is not None
         if self._painter is not None:
-            return self._painter.paint(playback.camera)
+            return self._painter.paint(playback.camera, {**(playback.look or {}), **self._plan.look})
         return scene.player.get(scene.heights).reshape(scene.grid.height, scene.grid.width)
 
     def _close_painter(self) -> None:

@@ -25,6 +25,7 @@ from replay.session.records import (
     CheckpointRecord,
     Content,
     FrameRecord,
+    Look,
     RecordError,
     StateRecord,
     region_keys,
@@ -61,7 +62,7 @@ class Playback:
     Attributes:
         player: what replays it now; None before the first capture.
         capture: the record that it was opened for.
-        camera: where it was looked from, None if that was not recorded.
+        camera, look: from where and how it was shown, None if that was not recorded.
         frames: replayed so far.
         compared: comparisons with what was recorded so far.
         exact: whether all that was compared had to be equal bit for bit.
@@ -76,6 +77,7 @@ class Playback:
         self.player: Player | None = None
         self.capture: CaptureRecord | None = None
         self.camera: Camera | None = None
+        self.look: Look | None = None
         self.frames = self.compared = 0
         self.exact = True
         self.difference: Difference | None = None
@@ -149,6 +151,7 @@ class Playback:
         if values:
             player.write_regions(values)
         self.camera = frame.camera or self.camera
+        self.look = frame.look or self.look
         if not frame.launch:
             return False
         if self.exact and frame.check is not None:

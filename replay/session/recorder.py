@@ -32,6 +32,7 @@ from replay.session.records import (
     CheckpointRecord,
     Content,
     FrameRecord,
+    Look,
     StateRecord,
     pack_file,
     region_keys,
@@ -56,7 +57,7 @@ class SessionRecorder(Observer):
     Attributes:
         path: the file.
         frames, nbytes: recorded so far.
-        camera: where it is looked from; kept with the next frame if it changed.
+        camera, look: from where and how it is shown; kept with the next frame if they changed.
         failure: why recording ended early, None if it did not.
 
     Raises:
@@ -67,6 +68,7 @@ class SessionRecorder(Observer):
         self.path = path
         self.frames = self.nbytes = 0
         self.camera: Camera | None = None
+        self.look: Look | None = None
         self.failure: SessionError | None = None
         self._embed_limit = embed_limit
         self._player: Player | None = None
@@ -74,6 +76,7 @@ class SessionRecorder(Observer):
         self._state_due = ""
         self._writes: dict[int, np.ndarray] = {}
         self._camera: Camera | None = None
+        self._look: Look | None = None
         self._files: set[str] = set()
         self._every = 1
         self._synced = time.monotonic()
@@ -135,7 +138,7 @@ class SessionRecorder(Observer):
         try:
             if self._file is not None and self._player is not None:
                 self._player.flush()
-                if self._writes or self._state_due:
+                if self._writes or self._state_due or (self.camera, self.look) != (self._camera, self._look):
                     self._put_frame(launch=False)
                 self._put_checkpoint(final=True)
             self._record(Kind.END, {"frames": self.frames})
@@ -165,8 +168,9 @@ class SessionRecorder(Observer):
         self._writes.clear()
         check = check_of(player) if launch and self.frames % self._every == 0 else None
         camera = self.camera if self.camera != self._camera else None
-        self._camera = self.camera
-        self._record(Kind.FRAME, *FrameRecord(writes, check, camera, launch).parts())
+        look = self.look if self.look != self._look else None
+        self._camera, self._look = self.camera, self.look
+        self._record(Kind.FRAME, *FrameRecord(writes, check, camera, launch, look).parts())
         self.frames += launch
 
     def _put_checkpoint(self, *, final: bool) -> None:

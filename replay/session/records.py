@@ -31,6 +31,9 @@ _MAX_FILE_NBYTES = 1 << 30
 Camera = tuple[float, ...]
 """Target x, y, z in m, distance in m, yaw, pitch and field of view in radians."""
 
+Look = Mapping[str, Any]
+"""How the heights were shown, by names that only the viewer knows; files of older programs have none."""
+
 
 class RecordError(ValueError):
     """A record's object is not what its kind asks for; says what is wrong."""
@@ -155,6 +158,7 @@ class FrameRecord:
         writes: (region, contents) in order.
         check: CRC-32 of the named arrays right before the launch, None if it was not taken.
         camera: where it was looked from, if that changed.
+        look: how it was shown, if that changed.
         launch: false where values were written at the end and no launch followed.
     """
 
@@ -162,6 +166,7 @@ class FrameRecord:
     check: int | None = None
     camera: Camera | None = None
     launch: bool = True
+    look: Look | None = None
 
     def parts(self) -> tuple[dict[str, object], list[bytes]]:
         """Return the record's object and blobs; what is not there takes no room."""
@@ -173,6 +178,8 @@ class FrameRecord:
             value["check"] = self.check
         if self.camera is not None:
             value["camera"] = self.camera
+        if self.look is not None:
+            value["look"] = dict(self.look)
         if not self.launch:
             value["launch"] = False
         return value, blobs
@@ -190,9 +197,12 @@ class FrameRecord:
             if not isinstance(camera, list) or len(camera) != 7:
                 raise RecordError("the camera has not 7 numbers")
             camera = tuple(_number(item) for item in camera)
+        look = value.get("look")
+        if look is not None and not isinstance(look, dict):
+            raise RecordError("the look is no object")
         check = _count(value, "check") if "check" in value else None
         writes = _contents(record, value.get("writes", []))
-        return cls(writes, check, camera, value.get("launch", True) is not False)
+        return cls(writes, check, camera, value.get("launch", True) is not False, look)
 
 
 @dataclass(frozen=True)
