@@ -40,6 +40,8 @@ def plausibility(raw: np.ndarray, scalar: str) -> float | None:
     if not len(values):
         return None
     low, high = _LIMITS[values.dtype.kind]
+    if values.dtype.kind == "f":
+        low = max(low, float(np.finfo(values.dtype).tiny))  # below, halves are rather small integers
     with np.errstate(all="ignore"):
         magnitude = np.abs(values.astype(np.float64))
         sensible = (magnitude >= low) & (magnitude <= high)

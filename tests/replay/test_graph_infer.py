@@ -83,6 +83,12 @@ def test_an_eight_byte_number_is_no_double_that_nobody_means(number: float, type
     assert (first.type, first.value) == (type_name, number)
 
 
+def test_a_small_integer_is_no_tiny_half() -> None:
+    first = readings(struct.pack("<H", 300), 2)[0]
+    assert (first.type, first.value) == ("int16", 300)
+    assert readings(struct.pack("<e", 0.5), 2)[0].type == "float16"
+
+
 def _region(name: str, provenance: Provenance) -> Region:
     return Region(1, 32, 1, None, ElementType.named(name), (8,), provenance, (), 0)
 
