@@ -93,7 +93,7 @@ class Gui:
         if self._native:
             backends.glfw_init_for_opengl(_address(window), True)
         backends.opengl3_init("#version 330")
-        self._due = 0.0
+        self._next_build = 0.0
         self._last_build: float | None = None
         self._built = False
         self._builds = 0
@@ -144,11 +144,13 @@ class Gui:
         if self._used:
             self._used, self._used_at = False, now
         # Half a millisecond of grace, so that a display at 60 Hz gets new panels with every frame.
-        idle = self._window.threaded_swap and self._repeats and now - self._used_at > IDLE_AFTER
-        interval = IDLE_INTERVAL if idle else PANEL_INTERVAL
-        if self._built and not force and now < self._due + interval - 5e-4:
+        unused = self._window.threaded_swap and now - self._used_at > IDLE_AFTER
+        if not unused and self._last_build is not None:
+            self._next_build = min(self._next_build, self._last_build + PANEL_INTERVAL)
+        if self._built and not force and now < self._next_build - 5e-4:
             return False
-        self._due = max(self._due + interval, now)
+        interval = IDLE_INTERVAL if unused and self._repeats else PANEL_INTERVAL
+        self._next_build = max(self._next_build + interval, now)
         if self._wanted_scale() != self.scale:
             self.restyle()
         for _ in range(1 if self._built else SETTLING):
