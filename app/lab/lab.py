@@ -239,16 +239,14 @@ class Lab:
         """Return in one sentence how the uses of regions are known, and what observing found."""
         uses = self.flow.uses
         seen = uses.provenance == OBSERVED
-        written = int(np.count_nonzero(seen & ((uses.access & int(Access.WRITE)) != 0)))
+        written = int(np.count_nonzero(seen & ((uses.access & Access.WRITE.value) != 0)))
         told = int(np.count_nonzero(seen))
         assumed = int(np.count_nonzero(uses.provenance >= ASSUMED))
         known = len(uses.event) - told - assumed
         if not told and not assumed:
             return f"all {known:,} uses of regions are known: there was nothing to observe"
-        text = (
-            f"observed {told:,} uses of regions: {written:,} change what they use, {told - written:,} do not"
-        )
-        text += f"; {known:,} were known" if known else ""
+        text = f"observed {told:,} uses of regions: {written:,} changed what the region holds, "
+        text += f"{told - written:,} did not" + (f"; {known:,} were known" if known else "")
         return text + (f"; {assumed:,} stay assumed, since their events did not run" if assumed else "")
 
     def find_not_finite(self) -> None:

@@ -99,6 +99,7 @@ class GraphPanel:
                 (picture.width, picture.height), room, gui.scale
             )
             self._fitted, self._moved = room, False
+            self._followed = -1  # what is selected stays in view
         place = imgui.get_cursor_screen_pos()
         self.corner = (place.x, place.y)
         self._canvas(app, gui, lab, picture, self.corner, room)
@@ -280,9 +281,7 @@ class GraphPanel:
             thing = next((pill for pill in picture.pills if pill.region == selection.region), None)
         if thing is not None:
             rect = (thing.x, thing.y, thing.x + thing.width, thing.y + min(thing.height, 60.0))
-            before = self.camera.goal, self.camera.zoom
             self.camera.bring(rect, room, gui.scale)
-            self._moved |= before != (self.camera.goal, self.camera.zoom)
 
     def _under_pointer(
         self, picture: Picture, corner: tuple[float, float], hovered: bool, scale: float
@@ -356,7 +355,10 @@ class GraphPanel:
     def _light(
         self, app: App, gui: Gui, lab: Lab, picture: Picture, draw: Any, corner: tuple[float, float]
     ) -> None:
-        """While frames run, a light goes through the operations in their order."""
+        """While frames run, a light goes through the operations in their order.
+
+        It is white and has no border, which only what is selected or shown has.
+        """
         scene = app.scene
         if scene is None or scene.player is None or scene.clock.paused or lab.resting or not self._sweep:
             return
@@ -367,10 +369,10 @@ class GraphPanel:
         zoom = self.camera.zoom
         start = (corner[0] + x, corner[1] + y)
         end = (start[0] + box.width * zoom, start[1] + box.height * zoom)
-        draw.add_rect_filled(start, end, faded(gui.colors.accent_strong, int(0x38 * strength)), 6 * zoom)
-        draw.add_rect(
-            start, end, faded(gui.colors.accent_strong, int(0xFF * strength)), 6 * zoom, 1.6 * gui.scale
-        )
+        draw.add_rect_filled(start, end, faded(gui.colors.text, int(0x18 * strength)), 6 * zoom)
+        low = end[1] - max(3 * zoom, 2.0)
+        color = faded(gui.colors.text, int(0xE0 * strength))
+        draw.add_rect_filled((start[0] + 6 * zoom, low), (end[0] - 6 * zoom, end[1]), color, zoom)
 
     def export(self, app: App, path: Path) -> None:
         """Write the picture as SVG.

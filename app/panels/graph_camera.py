@@ -11,7 +11,7 @@ MARGIN = 12.0
 READABLE = 0.94
 """At this zoom the titles of a picture are 12 pixels high; smaller text is never drawn smaller than that."""
 _ZOOM = (0.01, 3.0)
-_NEARLY = 0.74  # a smaller one is well if then all can be seen
+_NEARLY = 0.42  # a smaller one is well if then all can be seen
 _SLIDE = 0.25  # share of the way that is left after each frame of a slide
 
 Point = tuple[float, float]
@@ -82,11 +82,14 @@ class GraphCamera:
             scale: of the user interface.
             slide: go there over some frames.
         """
-        if self.zoom < 0.55 * scale:
+        if self.zoom < _NEARLY * scale:
             centre = self.to_window(((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2))
             self.zoom_at(centre, READABLE * scale / self.zoom, scale)
-        margin = 1.5 * MARGIN * scale
         (left, top), (right, bottom) = self.to_window(rect[:2]), self.to_window(rect[2:])
+        near = MARGIN * scale / 2
+        if left >= near and top >= near and right <= room[0] - near and bottom <= room[1] - near:
+            return
+        margin = 1.5 * MARGIN * scale
         x = _into(left, right, margin, room[0] - margin)
         y = _into(top, bottom, margin, room[1] - margin)
         if x or y:

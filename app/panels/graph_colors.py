@@ -82,11 +82,12 @@ def notes_of(lab: Lab, picture: Picture, by: ColorBy) -> dict[int, str]:
             if amounts[index]
         }
     amounts = seconds_of(lab, picture)
-    if amounts is None:
+    if amounts is None or lab.profile is None:
         return {}
-    return {
-        index: time_text(float(amounts[index])) for index in range(len(picture.boxes)) if amounts[index] > 0
-    }
+    measured = np.zeros(len(lab.capture.operations))
+    measured[[cost.event for cost in lab.profile.events]] = 1.0  # also what was too fast to tell from nothing
+    told = np.flatnonzero(_sums(lab, picture, measured)).tolist()
+    return {index: time_text(float(amounts[index])) for index in told}
 
 
 def time_text(seconds: float) -> str:

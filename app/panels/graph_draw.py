@@ -15,7 +15,7 @@ from app.gl_platform import imgui
 from app.panels.graph_camera import GraphCamera
 from app.panels.graph_parts import Drawing, Marks, Paint, dashes_of, faded, line_of, text_width
 from replay.graph.export import arrow_base
-from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Path, Picture
+from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Path, Picture, fitted
 from replay.graph.model import Provenance
 
 Vec = imgui.ImVec2
@@ -25,7 +25,9 @@ _MOST_BLOCKS = 500
 _MOST_DASHED = 40
 _MOST_DASHED_MOVING = 16
 _DIM = 0x38
-_SMALLEST = 12.0
+_TWO_LINES = 0.6
+"""Below this zoom boxes have their title only, in letters that can still be read."""
+_SMALLEST, _SMALL = 12.0, 9.0
 
 
 Lines = dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]
@@ -188,10 +190,16 @@ class Painter:
             return
         ink = colors.text if self._alpha(index) == 255 else colors.muted
         note = self._paint.notes.get(index, "")
-        two = bool(box.subtitle or note)
+        two = bool(box.subtitle or note) and zoom >= _TWO_LINES * self._scale
         middle = box.y + box.height / 2
-        y = middle - (16.5 if two else TITLE_SIZE / 2 + 1)
-        self._text(self._paint.fonts[0], self._size(TITLE_SIZE), box.x + 13, y, ink, box.title)
+        y = middle - (16.5 if two else self._size(TITLE_SIZE) / zoom / 2 + 1)
+        size = self._size(TITLE_SIZE)
+        taken = 20.0 + 16.0 * box.can_open
+        if box.badge:
+            taken += text_width(size, box.badge) / zoom + 8.0
+        self._text(
+            self._paint.fonts[0], size, box.x + 13, y, ink, self._cut(box.title, size, box.width - taken)
+        )
         if box.badge:
             self._badge(box, y, self._size(TITLE_SIZE))
         self._fold_sign(box, y + TITLE_SIZE / 2 + 1)
@@ -200,7 +208,8 @@ class Painter:
             wide = text_width(size, note) / zoom if note else 0.0
             left = text_width(size, box.subtitle) / zoom
             if left + wide + 36 < box.width or not note:
-                self._text(font, size, box.x + 13, middle + 2.0, colors.muted, box.subtitle)
+                words = self._cut(box.subtitle, size, box.width - 20)
+                self._text(font, size, box.x + 13, middle + 2.0, colors.muted, words)
             if note:
                 x = box.x + box.width - 11 - wide
                 self._text(font, size, x, middle + 2.0, colors.control, note)
@@ -242,9 +251,13 @@ class Painter:
             return
         ink = colors.background if pill.writers and strong else colors.text if strong else colors.muted
         size = self._size(SUBTITLE_SIZE)
-        x = pill.x + (pill.width - text_width(size, pill.text) / zoom) / 2
+        text, room = pill.text, (pill.width - 10) * zoom
+        wide = text_width(size, text)
+        if wide > room:  # letters that are large enough do not fit: as large as fits
+            size = max(int(size * room / wide), 1)
+        x = pill.x + (pill.width - text_width(size, text) / zoom) / 2
         y = pill.y + (pill.height - size / zoom) / 2 - 0.6
-        self._text(self._paint.fonts[0], size, x, y, ink, pill.text)
+        self._text(self._paint.fonts[0], size, x, y, ink, text)
 
     def _text(self, font: Any, size: float, x: float, y: float, color: int, text: str) -> None:
         """Write at whole pixels, where letters are sharp."""
@@ -254,7 +267,15 @@ class Painter:
     def _size(self, units: float) -> float:
         """Return the size of a text: whole pixels, and never hard to read where the picture is near."""
         size = round(units * self._zoom)
-        return max(size, round(_SMALLEST * self._scale)) if self._zoom >= 0.85 * self._scale else max(size, 1)
+        if self._zoom >= 0.85 * self._scale:
+            return max(size, round(_SMALLEST * self._scale))
+        return max(size, round(_SMALL * self._scale)) if self._zoom >= 0.4 * self._scale else max(size, 1)
+
+    def _cut(self, text: str, size: float, width: float) -> str:
+        """Return a text, cut with dots where letters that must be large enough do not fit into a width."""
+        if self._zoom >= 0.85 * self._scale or text_width(size, text) <= width * self._zoom:
+            return text
+        return fitted(text, width * self._zoom, lambda part: text_width(size, part))
 
     def _chosen_paths(self, paths: list[int]) -> dict[int, None]:
         """Return the paths that have a part in the selection or are under the pointer."""

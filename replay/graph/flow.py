@@ -177,6 +177,11 @@ class Flow:
         parent = int(self._streams.parent[self._streams.of[event]])
         return parent if parent >= 0 else None
 
+    @property
+    def conditional_events(self) -> tuple[int, ...]:
+        """The events of all IFs and WHILEs."""
+        return tuple(self._conditions)
+
     def condition(self, event: int) -> int | None:
         """Return the region that decides an IF or WHILE; None for any other event."""
         return self._conditions.get(event)

@@ -17,6 +17,7 @@ box that `can_open`; then lay out again. `measure` returns the width of a text a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -148,14 +149,15 @@ class Picture:
         return _bounds(bounds)
 
     @cached_property
-    def _box_of_node(self) -> np.ndarray:
+    def box_of_node(self) -> np.ndarray:
+        """Index of the box of each node, -1 for none."""
         found = np.full(len(self.tree.nodes), -1, np.int64)
         found[[box.node for box in self.boxes]] = np.arange(len(self.boxes))
         return found
 
     def box_of(self, event: int) -> int:
         """Return the index of the innermost box that shows an event."""
-        return int(self._box_of_node[self.tree.node_of[event]])
+        return int(self.box_of_node[self.tree.node_of[event]])
 
     def visible(
         self, x0: float, y0: float, x1: float, y1: float
@@ -250,8 +252,10 @@ class Sizes:
 
     def pill(self, names: Sequence[str]) -> tuple[float, str]:
         """Return width and text of a pill."""
-        text = names[0] + (f" +{len(names) - 1}" if len(names) > 1 else "")
         scale = SUBTITLE_SIZE / TITLE_SIZE
+        text = " = ".join(names)
+        if len(names) > 1 and self.width(text) * scale + 22.0 > _PILL_WIDEST:
+            text = f"{names[0]} & {len(names) - 1} more"
         width = min(self.width(text) * scale + 22.0, _PILL_WIDEST)
         return width, fitted(text, (width - 21.0) / scale, self.width)
 
@@ -278,10 +282,13 @@ def lay_out(
         order: whether edges that only order two operations are drawn too.
     """
     from replay.graph.place import Placer
+    from replay.graph.turns import turn_paths
 
     tree = tree_of(capture, folded, opened)
     links = links_of(tree, flow, order=True)
     placer = Placer(capture, flow, tree, links, Sizes(measure), room)
     placer.place()
     shown = links if order else tuple(link for link in links if link.data)
-    return placer.picture(shown)
+    picture = placer.picture(shown)
+    turns = turn_paths(capture, flow, tree, picture.boxes, picture.box_of_node)
+    return dataclasses.replace(picture, paths=(*picture.paths, *turns)) if turns else picture

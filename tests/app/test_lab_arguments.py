@@ -111,7 +111,7 @@ def test_observing_says_what_was_found_and_all_panels_agree(rig):
     lab.observe(app.tell)
     lab.job.wait()
     rig.frames(3, launches=0)
-    assert "observed 2 uses of regions: 1 change what they use, 1 do not" in app.log.text()
+    assert "observed 2 uses of regions: 1 changed what the region holds, 1 did not" in app.log.text()
     field, out = (app.scene.player.parameters[name].region for name in ("field", "out"))
     for argument in lab.operation(0).arguments:
         for view in argument.arrays:

@@ -117,6 +117,34 @@ def test_the_arrows_beside_the_timeline_choose_the_iteration(rig):
     assert [around.iteration for around in frame.around] == [1, 2] and before[1].iteration == 1
 
 
+def test_the_graph_shows_whole_what_just_fits_and_fits_again_when_its_panel_is_resized(rig):
+    graph = next(panel for panel in rig.desk.panels if panel.name == "Graph")
+
+    def whole(room):
+        left, top, right, bottom = graph.camera.seen(room)
+        return left <= 0 and top <= 0 and right >= graph.picture.width and bottom >= graph.picture.height
+
+    assert whole(graph._fitted)
+    rig.app.lab.selection.select_event(4)
+    before = graph._fitted
+    rig.window.resize(1280, 860)
+    rig.frames(6, launches=0)
+    assert graph._fitted != before and whole(graph._fitted)  # a selection is no pan
+
+
+def test_the_launch_that_writes_the_condition_of_a_while_has_a_line_to_it(rig):
+    graph = next(panel for panel in rig.desk.panels if panel.name == "Graph")
+    picture = graph.picture
+    lines = {
+        (picture.boxes[path.source].first, picture.boxes[path.targets[0]].first, path.regions)
+        for path in picture.paths
+        if path.source >= 0 and path.targets[0] >= 0 and path.source > path.targets[0]
+    }
+    rounds, left = (rig.app.scene.player.parameters[name].region for name in ("rounds", "left"))
+    assert (5, 3, (left,)) in lines and (9, 1, (rounds,)) in lines
+    assert not any(target == 6 for _, target, _ in lines)  # an IF has read its condition before
+
+
 # The first value that is not finite
 
 
