@@ -7,7 +7,8 @@ Values outside a parameter's range or beyond the scheme's stability limit cannot
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +36,8 @@ class Change:
 class Step:
     """One step that undo takes back, of something that is not a parameter of the editor."""
 
-    undo: Callable[[], None]
-    redo: Callable[[], None]
+    undo: Callable[[], object]
+    redo: Callable[[], object]
 
 
 class ParameterEditor:
@@ -141,6 +142,30 @@ class ParameterEditor:
         self.settle()
         self._add(step)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make all that is changed meanwhile one step for undo."""
+        self.settle()
+        before, self._undo = self._undo, []
+        try:
+            yield
+        finally:
+            self.settle()
+            steps, self._undo = self._undo, before
+            if steps:
+                self._add(
+                    Step(
+                        undo=lambda: [self._take_back(step) for step in reversed(steps)],
+                        redo=lambda: [self._do_again(step) for step in steps],
+                    )
+                )
+
+    def forget(self) -> None:
+        """Forget the steps so far: what is set now is where undo ends."""
+        self._held.clear()
+        self._undo.clear()
+        self._redo.clear()
+
     def _add(self, change: Change | Step) -> None:
         self._undo.append(change)
         del self._undo[:-MAX_UNDO]
@@ -192,11 +217,7 @@ class ParameterEditor:
             return False
         change = self._undo.pop()
         self._redo.append(change)
-        if isinstance(change, Step):
-            change.undo()
-            return True
-        for name, value in change.before.items():
-            self._put(name, value)
+        self._take_back(change)
         return True
 
     def redo(self) -> bool:
@@ -206,12 +227,22 @@ class ParameterEditor:
             return False
         change = self._redo.pop()
         self._undo.append(change)
+        self._do_again(change)
+        return True
+
+    def _take_back(self, change: Change | Step) -> None:
+        if isinstance(change, Step):
+            change.undo()
+            return
+        for name, value in change.before.items():
+            self._put(name, value)
+
+    def _do_again(self, change: Change | Step) -> None:
         if isinstance(change, Step):
             change.redo()
-            return True
+            return
         for name, value in change.after.items():
             self._put(name, value)
-        return True
 
     @property
     def can_undo(self) -> bool:

@@ -374,14 +374,13 @@ def open_first(
         path = demo_capture(FrameSettings(), app.device)
     app.open(path)
     if basin is not None and app.scene is not None:
-        from app.basin.apply import furnish
-        from app.basin.gallery import show_from
+        from app.basin.gallery import begin_first
 
-        furnish(app.scene, basin)
-        show_from(app, basin)
+        begin_first(app, basin)
     if app.scene is not None and app.scene.player is not None:
         set_parameters(app.scene, params)
         app.scene.editor.apply({name: params[name] for name in app.scene.editor.names if name in params})
+        app.scene.editor.forget()  # undo ends at what was asked for
 
 
 def look_around(app: App) -> None:

@@ -57,6 +57,7 @@ class Scene:
         watched: names of arrays that held only finite values when it was loaded, and are checked for others.
         probes: what the probes have recorded.
         furnishing: walls, depth, sources and probes, None where the capture is no basin.
+        caption: what there is to see, told over the water; empty for nothing.
     """
 
     capture: Capture
@@ -75,6 +76,7 @@ class Scene:
     watched: tuple[str, ...] = ()
     rain: Rain | None = None
     furnishing: Furnishing | None = None
+    caption: str = ""
     probes: ProbeLog = field(default_factory=ProbeLog)
     _pushes: int = 0
 
@@ -176,7 +178,9 @@ class Scene:
         if self.furnishing is not None and old.furnishing is not None:
             self.furnishing.adopt(old.furnishing)
             self.rain = old.rain
-        return self.editor.adopt(old.editor)
+        messages = self.editor.adopt(old.editor)
+        self.editor.forget()  # nothing was done here yet that undo could take back
+        return messages
 
     def _point(self, name: str, place: tuple[float, float]) -> None:
         assert self.player is not None

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.editor import Step
 from replay.errors import ReplayError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def record_scene(scene: BasinScene, device: str) -> Path:
 
 
 def furnish(live: Scene, scene: BasinScene) -> None:
-    """Write walls, depth, border, sources and probes into what is replayed, and let its rain fall.
+    """Write walls, depth, border, sources and probes into what is replayed, and let its rain fall: one step.
 
     Raises:
         ReplayError: it is no basin of the scene's grid.
@@ -41,14 +42,18 @@ def furnish(live: Scene, scene: BasinScene) -> None:
             f"{live.name} is no basin of {scene.width} x {scene.height} cells",
             remedy="record one with --solver basin and that grid",
         )
-    for name, value in arrays.items():
-        player.set(name, value)
-        if name in live.editor.values:
-            live.editor.move(name, tuple(value.reshape(-1).tolist()))
-    live.editor.settle()
-    if live.furnishing is not None:
-        live.furnishing.read(player)
-    live.rain = scene.rain
+    before, rain = live.rain, scene.rain
+    with live.editor.together():
+        for name, value in arrays.items():
+            player.set(name, value)
+            if name in live.editor.values:
+                live.editor.move(name, tuple(value.reshape(-1).tolist()))
+        if live.furnishing is not None:
+            live.furnishing.replace(arrays)
+        live.editor.record(
+            Step(undo=lambda: setattr(live, "rain", before), redo=lambda: setattr(live, "rain", rain))
+        )
+    live.rain = rain
 
 
 def look_at(scene: BasinScene, camera: OrbitCamera) -> None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from app.actions import perform
 from app.basin.apply import furnish, look_at
 from app.bindings import Action
+from app.look import give_look, look_of
 from app.recapture import FrameRequest
+from app.view.options import WaterOptions
 
 if TYPE_CHECKING:
     from app.basin.scenes import BasinScene
@@ -32,17 +34,21 @@ def start_scene(app: App, scene: BasinScene) -> None:
         return
     device = live.player.device if live is not None and live.player is not None else app.device
     request = FrameRequest(scene.width, scene.height, scene.substeps, device, "basin")
-    app.start_recapture(request, lambda: _begin(app, scene))
+    app.start_recapture(request, lambda: _begin(app, scene, first=True))
 
 
-def _begin(app: App, scene: BasinScene) -> None:
+def _begin(app: App, scene: BasinScene, *, first: bool = False) -> None:
+    """Start it in the open basin: one step for undo, but where that was captured for it."""
     live = app.scene
     if live is None or live.player is None:
         return
-    live.editor.reset()
-    for message in live.editor.apply(scene.values):
-        app.log.add(message)
-    furnish(live, scene)
+    with live.editor.together():
+        live.editor.reset()
+        for message in live.editor.apply(scene.values):
+            app.log.add(message)
+        furnish(live, scene)
+    if first:
+        live.editor.forget()
     perform(app, Action.RESET_WATER)
     live.clock.paused = False
     app.frame_view()
@@ -51,8 +57,30 @@ def _begin(app: App, scene: BasinScene) -> None:
     app.tell(f"{scene.label}: {scene.description}" if scene.description else scene.label)
 
 
+def begin_first(app: App, scene: BasinScene) -> None:
+    """Furnish the basin that was opened for a scene, and show it.
+
+    Raises:
+        ReplayError: it cannot be furnished.
+    """
+    if app.scene is not None:
+        furnish(app.scene, scene)
+        show_from(app, scene)
+
+
 def show_from(app: App, scene: BasinScene) -> None:
-    """Turn the camera to where a scene is seen from; then the view no longer follows the window."""
+    """Show a scene as its file says, from there; then the view no longer follows the window."""
+    if app.water is not None:
+        plain = {
+            name: value
+            for name, value in look_of(WaterOptions()).items()
+            if name not in ("axes", "wireframe")
+        }
+        give_look(app.water.options, {**plain, **scene.view})
+    if app.lab is not None:
+        app.lab.shown.active = False
+    if app.scene is not None and scene.description:
+        app.scene.caption = f"{scene.label}.  {scene.description}"
     camera = scene.camera
     if any(value is not None for value in (camera.yaw, camera.pitch, camera.distance)):
         look_at(scene, app.camera)

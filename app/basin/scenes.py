@@ -4,6 +4,9 @@
     border = "absorbing"
     [values]
     k_damp = 0.0
+    [view]
+    mode = "data"
+    range = [-0.1, 0.1]
     [[walls]]
     shape = "line"
     start = [40, 0]
@@ -22,14 +25,16 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from app.basin import shapes
+from app.look import give_look
 from app.resources import resource
+from app.view.options import WaterOptions
 from capture.basin import BASIN, NO_POINTER, PROBES, SHALLOWEST, SOURCES
 from replay.errors import ManifestError, UsageError
 from replay.fields import Field
@@ -96,6 +101,7 @@ class BasinScene:
         sources, probes: at most 16 each; probes are places in cells.
         camera: from where it is seen.
         rain: drops, None for none.
+        view: how the heights are shown, as in `app.look`, where that is not the default.
     """
 
     name: str
@@ -112,6 +118,7 @@ class BasinScene:
     probes: tuple[shapes.Point, ...]
     camera: Camera
     rain: Rain | None
+    view: Mapping[str, Any] = field(default_factory=dict)
 
     def settings(self) -> FrameSettings:
         """Return the frame to record.
@@ -206,7 +213,7 @@ def _scene(root: Field, name: str) -> BasinScene:
         ("label",),
         (
             "description", "grid", "values", "border", "walls", "depth", "sources", "probes", "camera",
-            "rain",
+            "rain", "view",
         ),
     )  # fmt: skip
     grid = top["grid"].members((), ("width", "height", "substeps")) if "grid" in top else {}
@@ -236,6 +243,7 @@ def _scene(root: Field, name: str) -> BasinScene:
         probes=tuple(_point(item.members(("at",))["at"]) for item in _items(top, "probes", PROBES)),
         camera=_camera(top.get("camera")),
         rain=_rain(top["rain"]) if "rain" in top else None,
+        view=_view(top["view"]) if "view" in top else {},
     )
 
 
@@ -343,16 +351,27 @@ def _source(item: Field) -> Source:
     )
 
 
-def _camera(field: Field | None) -> Camera:
-    members = field.members((), ("yaw", "pitch", "distance")) if field is not None else {}
+def _camera(item: Field | None) -> Camera:
+    members = item.members((), ("yaw", "pitch", "distance")) if item is not None else {}
     values = {name: member.number(positive=name == "distance") for name, member in members.items()}
     if not abs(values.get("pitch", 0.0)) <= 89.0:
         members["pitch"].fail("not from -89 to 89 degrees")
     return Camera(**values)
 
 
-def _rain(field: Field) -> Rain:
-    members = field.members(("every",), ("seed",))
+def _view(item: Field) -> dict[str, Any]:
+    members = item.members((), ("mode", "colour_map", "range", "contours", "exaggeration"))
+    view: dict[str, Any] = {}
+    for name, member in members.items():
+        look = "fixed_range" if name == "range" else name
+        view[look] = list(_numbers(member)) if name == "range" else member.value
+        if give_look(WaterOptions(), {look: view[look]}):
+            member.fail(f"{view[look]!r:.40} cannot be shown")
+    return view
+
+
+def _rain(item: Field) -> Rain:
+    members = item.members(("every",), ("seed",))
     return Rain(
         members["every"].whole(1, 100_000), members["seed"].whole(0, 1 << 30) if "seed" in members else 1
     )

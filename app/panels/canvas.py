@@ -19,7 +19,7 @@ from app.state import App, Rect
 from app.view.options import Mode
 
 _FIRST_HINT = "Drag on the water to push it.  Right drag orbits, wheel zooms, F1 shows all."
-HINT_SECONDS = 15.0
+HINT_SECONDS, CAPTION_SECONDS = 15.0, 40.0
 _LARGEST_MARGIN = 0.2
 """Of the water's place, on each side, that is kept free of the tank for a bar."""
 _FLAGS = (
@@ -77,14 +77,20 @@ class CanvasItem:
 
 
 class FirstHint:
-    """Whether a newcomer is still told what to do: until the first press on the water, and not for long."""
+    """Whether it is told what to do, or what there is to see: until the first press on the water, not for long."""
 
     def __init__(self) -> None:
         self._until: float | None = None
+        self._caption = ""
 
     def shows(self, app: App, now: float) -> bool:
         """Return whether it shows at a time in seconds."""
-        if app.scene is None or app.water is None or app.water.options.mode == Mode.DATA:
+        if app.scene is None or app.water is None:
+            return False
+        if app.scene.caption != self._caption:
+            self._caption = app.scene.caption
+            self._until = now + CAPTION_SECONDS
+        if not self._caption and app.water.options.mode == Mode.DATA:
             return False  # where the legend is, which shows that much was found out already
         if self._until is None:
             self._until = now + HINT_SECONDS
@@ -139,7 +145,7 @@ def _tell(app: App, gui: Gui, rect: Rect, *, hint: bool) -> None:
     elif app.lab is not None and (app.lab.frame.looking or app.lab.shown.active):
         return
     elif hint and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
-        text, y = _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
+        text, y = app.scene.caption or _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
     else:
         return
     scale = gui.scale

@@ -159,6 +159,7 @@ def test_the_capture_in_the_session_serves_where_the_recorded_one_is_gone(
     text = capsys.readouterr().out
     assert "inside the session" in text and "equal     bit for bit" in text
     monkeypatch.setenv("RIPPLESCOPE_DATA_DIR", str(tmp_path / "nobody"))  # an installation that knows nothing
+    monkeypatch.setattr("app.trust._recorded_now", set())
     assert main(["replay", str(path)]) == 2
     assert "was not recorded here" in capsys.readouterr().err
     assert main(["replay", str(path), "--trust"]) == 0
