@@ -142,6 +142,10 @@ class Stage(enum.IntEnum):
     SWAP = 7
 
 
+COLD_FRAMES = 5
+"""Frames at the beginning that say nothing of those to come: shaders are compiled, caches are filled."""
+
+
 class FrameTimes:
     """The time of each stage over the last frames, in milliseconds.
 
@@ -165,7 +169,7 @@ class FrameTimes:
             total = now - self._begun
             self.history[self.offset] = total * 1e3
             self.offset = (self.offset + 1) % len(self.history)
-            share = 1.0 if self.frames == 1 else 0.05
+            share = max(0.05, 1.0 / max(self.frames - COLD_FRAMES, 1))
             self._interval += share * (total - self._interval)
             keep = 1.0 - share
             self._split = [

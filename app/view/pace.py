@@ -28,6 +28,7 @@ _FAST = {Quality.DRAFT: 0.022, Quality.LOW: 0.0175}
 # times as long in a window of 800x600, and more in larger ones. At 60 Hz no frame is below 0.0167.
 _STALL = 0.5  # a frame longer than that was not spent on the picture
 _FEWEST = 4
+_COLD = 5  # frames at the very beginning, in which shaders are compiled
 _FIRST_BAN, _LONGEST_BAN = 20.0, 600.0
 _ANOTHER_SIZE = 1.2  # times as many pixels, or as few, are another window
 
@@ -53,6 +54,7 @@ class AutoQuality:
         self._pixels = 0
         self._bans: dict[Quality, tuple[float, float]] = {}
         self._raised_at: float | None = None
+        self._cold = _COLD
 
     def note(self, now: float, pixels: int, *, moving: bool, elsewhere: float = 0.0) -> bool:
         """Take a frame into account; return whether the level changed.
@@ -72,7 +74,8 @@ class AutoQuality:
             self._bans.clear()
             self._forget()
         taken = now - last
-        if taken > _STALL:
+        if self._cold or taken > _STALL:
+            self._cold = max(self._cold - 1, 0)
             self._forget()
             return False
         self._slow.append((now, taken))

@@ -121,3 +121,11 @@ def test_the_split_of_a_frame():
     assert times.split.sum() == pytest.approx(9.0)
     assert times.frame_ms == pytest.approx(10.0) and times.rate == pytest.approx(100.0)
     assert times.history == pytest.approx(np.full(8, 10.0))
+
+
+def test_frames_in_which_shaders_are_compiled_do_not_spoil_the_rate_of_those_after_them():
+    times, now = FrameTimes(), 0.0
+    for taken in (1.0, 0.3, 0.2, *[0.02] * 6):
+        times.begin(now)
+        now += taken
+    assert times.rate == pytest.approx(50.0)

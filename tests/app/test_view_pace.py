@@ -133,3 +133,10 @@ def test_there_is_no_flicker_whatever_the_levels_cost(taken: float, ratio: float
     for factor in (1.0, 1.3, 1.0, 0.8, 1.0):
         frames.run(60, {quality: cost * factor for quality, cost in costs.items()})
     assert len(frames.changes) <= 5
+
+
+def test_the_first_frames_compile_shaders_and_do_not_count():
+    frames = Frames()
+    frames.run(0.8, 0.16)
+    frames.run(30, 0.031)
+    assert not frames.changes
