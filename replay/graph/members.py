@@ -14,6 +14,8 @@ from replay.graph.model import Argument
 from replay.graph.scalars import guess_scalar, number_text, plausibility, value_of
 from replay.wrp import layout
 
+_ROUND = 6  # decimal digits of a number that somebody wrote
+
 
 def changed_members(
     old: Argument, new: Argument, before: bytes, after: bytes
@@ -33,7 +35,9 @@ def changed_members(
     places = np.flatnonzero(differs & ~covered)
     for word in dict.fromkeys((places // 8 * 8).tolist()):
         inside = places[(places >= word) & (places < word + 8)]
-        parts = list(dict.fromkeys((inside // 4 * 4).tolist()))
+        # What is left behind the last four bytes is told byte by byte.
+        whole = inside // 4 * 4
+        parts = list(dict.fromkeys(np.where(whole + 4 <= len(before), whole, inside).tolist()))
         wide = _wide(before, after, word) if len(before) % 8 == 0 else ""
         narrow = [(part, _narrow(before, after, part)) for part in parts]
         halves = all(_sensible(before, after, part, name) for part, name in narrow)
@@ -46,11 +50,15 @@ def changed_members(
             wide = "" if halves else wide
         if not wide:
             for part, name in narrow:
-                yield part, _told(before, part, name), _told(after, part, name)
+                packed = _packed(before, after, part, name)
+                told = [
+                    " or ".join([_told(data, part, name), *_each(data, packed)]) for data in (before, after)
+                ]
+                yield part, told[0], told[1]
             continue
         texts = []
         for data in (before, after):
-            others = [f"{_told(data, part, name)} at byte {part}" for part, name in narrow if halves]
+            others = _each(data, narrow if halves else [])
             texts.append(" or ".join([_told(data, word, wide), *others]))
         yield word, texts[0], texts[1]
 
@@ -63,6 +71,34 @@ def _wide(before: bytes, after: bytes, place: int) -> str:
     low, high = both.view(np.int32).reshape(-1, 2).T
     # A wide integer only extends its sign into the upper half; two side by side fill it otherwise.
     return "int64" if (high == low >> 31).all() else ""
+
+
+def _packed(before: bytes, after: bytes, place: int, scalar: str) -> list[tuple[int, str]]:
+    """Return place and type of smaller members that may share four bytes, if these are no round number."""
+    values = [value_of(data[place : place + np.dtype(scalar).itemsize], scalar) for data in (before, after)]
+    if not any(isinstance(value, float) and len(_digits(value)) > _ROUND for value in values):
+        return []
+    places = [place + number for number in range(4) if before[place + number] != after[place + number]]
+    found: list[tuple[int, str]] = []
+    for start in (place, place + 2):
+        inside = [one for one in places if start <= one < start + 2]
+        both = np.frombuffer(before[start : start + 2] + after[start : start + 2], np.uint8)
+        if inside and plausibility(both, "float16") == 1.0 and both[1] and both[3]:
+            found.append((start, "float16"))
+        elif len(inside) == 1:
+            large = max(before[inside[0]], after[inside[0]]) > 127
+            found.append((inside[0], "int8" if large else "uint8"))
+        elif inside:
+            found.append((start, "int16"))
+    return found
+
+
+def _digits(value: float) -> str:
+    return number_text(value).partition("e")[0].replace(".", "").strip("-0")
+
+
+def _each(data: bytes, places: list[tuple[int, str]]) -> list[str]:
+    return [f"{_told(data, place, scalar)} at byte {place}" for place, scalar in places]
 
 
 def _narrow(before: bytes, after: bytes, place: int) -> str:

@@ -89,6 +89,16 @@ def test_members_of_a_struct_are_told_by_place_and_value(recorded: dict[str, Pat
         ]),
         ("<q", -1, 7, [(8, "-1 (int64)", "7 (int64)")]),
         ("<q", -1, -3, [(8, "-1 (int32)", "-3 (int32)")]),
+        # A bool, a byte and a half in four bytes, which are no number that somebody wrote.
+        ("<?be4x", (True, 3, 0.5), (True, -4, 0.5), [
+            (8, "3.0520376e-05 (float32) or 3 (int8) at byte 9",
+             "3.0752275e-05 (float32) or -4 (int8) at byte 9")
+        ]),
+        ("<?be4x", (True, 3, 0.5), (True, 3, 0.75), [
+            (8, "3.0520376e-05 (float32) or 0.5 (float16) at byte 10",
+             "0.000488326 (float32) or 0.75 (float16) at byte 10")
+        ]),
+        ("<bb", (1, 2), (1, 3), [(9, "2 (uint8)", "3 (uint8)")]),
         ("<2f", (1.5, 2), (1.5, 3), [(12, "2.0 (float32)", "3.0 (float32)")]),
         ("<2i", (1, 2), (3, 4), [(8, "1 (int32)", "3 (int32)"), (12, "2 (int32)", "4 (int32)")]),
     ],
