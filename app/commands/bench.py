@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CPU_GRIDS = (64, 128, 256, 512)
 CUDA_GRIDS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 QUICK_GRIDS = (64, 128)
-PARTS = ("replay", "solvers", "reader", "graph", "events", "view", "start")
+PARTS = ("replay", "solvers", "reader", "graph", "panel", "events", "view", "start")
 
 
 def grid_list(text: str) -> tuple[int, ...]:
@@ -54,13 +54,17 @@ def all_parts() -> list[Part]:
     """Return every part, in the order in which they run."""
     from app.bench.events import EventsPart
     from app.bench.graph import GraphPart
+    from app.bench.panel import PanelPart
     from app.bench.reader import ReaderPart
     from app.bench.replay import ReplayPart
     from app.bench.solvers import SolverPart
     from app.bench.start import StartPart
     from app.bench.view import ViewPart
 
-    return [ReplayPart(), SolverPart(), ReaderPart(), GraphPart(), EventsPart(), ViewPart(), StartPart()]
+    return [
+        ReplayPart(), SolverPart(), ReaderPart(), GraphPart(), PanelPart(),
+        EventsPart(), ViewPart(), StartPart(),
+    ]  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:

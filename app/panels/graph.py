@@ -19,7 +19,7 @@ from app.lab.lab import Lab
 from app.lab.selection import Kind
 from app.panels.graph_camera import GraphCamera
 from app.panels.graph_colors import ColorBy, colors_of, notes_of
-from app.panels.graph_draw import Lines, Painter
+from app.panels.graph_draw import Lines, Painter, lit_paths
 from app.panels.graph_menu import context_menu, toolbar
 from app.panels.graph_minimap import Minimap
 from app.panels.graph_parts import Drawing, Marks, Paint, faded, play
@@ -62,6 +62,7 @@ class GraphPanel:
         self._paint: Paint | None = None
         self._marks = Marks()
         self._marked: tuple[object, ...] = ()
+        self._lit: frozenset[int] = frozenset()
         self._box_of_node = np.zeros(0, np.int64)
         self._followed = -1
         self._moved = False
@@ -171,6 +172,7 @@ class GraphPanel:
             frozenset(pills) if selection.kind is not Kind.NOTHING else frozenset(),
             path, self._hovered, live, selection.kind is not Kind.NOTHING,
         )  # fmt: skip
+        self._lit = lit_paths(picture, self._marks)
         return self._marks
 
     def ends_of(self, picture: Picture, number: int) -> tuple[tuple[int, int], tuple[int, int], int | None]:
@@ -228,7 +230,7 @@ class GraphPanel:
         if key != self._drawn:
             self._drawn = key
             self.drawing = Painter(
-                picture, camera, corner, room, paint, marks, gui.scale, self._lines, moving=moving
+                picture, camera, corner, room, paint, marks, gui.scale, self._lines, self._lit, moving=moving
             ).draw()
         draw = imgui.get_window_draw_list()
         draw.push_clip_rect(corner, (corner[0] + room[0], corner[1] + room[1]), True)

@@ -46,6 +46,7 @@ class Painter:
         marks: what is highlighted.
         scale: of the user interface.
         lines: of dashed strokes, kept from one drawing of the same picture to the next.
+        lit: what `lit_paths` returns, kept while neither the picture nor the marks change.
         moving: whether it is drawn anew with every frame, so that few lines are dashed.
     """
 
@@ -59,6 +60,7 @@ class Painter:
         marks: Marks,
         scale: float,
         lines: Lines | None = None,
+        lit: frozenset[int] | None = None,
         *,
         moving: bool = False,
     ) -> None:
@@ -68,19 +70,20 @@ class Painter:
         self._paint, self._marks, self._scale = paint, marks, scale
         self._line = max(1.2 * scale, 1.0)
         self._lines = {} if lines is None else lines
+        self._lit = lit_paths(picture, marks) if lit is None else lit
         self._most_dashed = _MOST_DASHED_MOVING if moving else _MOST_DASHED
         self.drawing = Drawing()
 
     def draw(self) -> Drawing:
         """Return the drawing."""
         picture, drawing = self._picture, self.drawing
-        boxes, pills, paths = (found.tolist() for found in picture.visible(*self._seen))
-        containers = [index for index in boxes if picture.boxes[index].container]
-        leaves = [index for index in boxes if not picture.boxes[index].container]
+        seen, pills, paths = picture.visible(*self._seen)
+        inside = picture.containers[seen]
+        containers, leaves, paths = seen[inside].tolist(), seen[~inside], paths.tolist()
         small = self._zoom < 0.12 * self._scale or len(leaves) > MOST_BOXES
         for index in containers[:MOST_BOXES]:
             self._container(index)
-        chosen = self._chosen_paths(paths)
+        chosen = {path: None for path in paths if path in self._lit} if self._lit else {}
         if not small or len(paths) <= MOST_PATHS:
             weak = [
                 path
@@ -97,9 +100,9 @@ class Painter:
         if small:
             self._blocks(leaves)
         else:
-            for index in leaves:
+            for index in leaves.tolist():
                 self._box(index)
-        for index in pills[:MOST_BOXES]:
+        for index in pills[:MOST_BOXES].tolist():
             self._pill(index)
         if small:
             for index in sorted(self._marks.chosen)[:50]:
@@ -277,34 +280,6 @@ class Painter:
             return text
         return fitted(text, width * self._zoom, lambda part: text_width(size, part))
 
-    def _chosen_paths(self, paths: list[int]) -> dict[int, None]:
-        """Return the paths that have a part in the selection or are under the pointer."""
-        marks, found = self._marks, {}
-        for index in paths:
-            path = self._picture.paths[index]
-            if index == marks.path or marks.hovered == ("path", index) or self._joins(path):
-                found[index] = None
-        return found
-
-    def _joins(self, path: Path) -> bool:
-        marks = self._marks
-        if marks.hovered is not None and marks.hovered[0] == "pill":
-            number = -1 - marks.hovered[1]
-            if path.source == number or number in path.targets:
-                return True
-        if not marks.active:
-            return False
-        before, after = marks.upstream | marks.chosen, marks.chosen | marks.downstream
-        if path.source < 0:
-            return -1 - path.source in marks.pills and any(target in before for target in path.targets)
-        for target in path.targets:
-            if target < 0:
-                if path.source in after and -1 - target in marks.pills:
-                    return True
-            elif (path.source in before and target in before) or (path.source in after and target in after):
-                return True
-        return False
-
     def _path(self, index: int, *, lit: bool, dashes: bool) -> None:
         path, colors = self._picture.paths[index], self._paint.colors
         ends_in_pill = path.source < 0 or path.targets[0] < 0
@@ -364,13 +339,15 @@ class Painter:
             self._paint.colors.accent_strong, grow, 2 * self._line,
         )  # fmt: skip
 
-    def _blocks(self, leaves: list[int]) -> None:
+    def _blocks(self, index: np.ndarray) -> None:
         """Draw boxes that are too small or too many as blocks of a few pixels."""
-        if not leaves:
+        if not len(index):
             return
-        index = np.array(leaves)
         bounds = self._picture.box_bounds[index]
-        side = 5.0 * self._scale / self._zoom
+        # Boxes that fill the picture evenly need cells of about this size, others somewhat larger ones.
+        extent = bounds[:, 2:].max(axis=0) - bounds[:, :2].min(axis=0)
+        even = 0.8 * float(np.sqrt(extent[0] * extent[1] / _MOST_BLOCKS))
+        side = max(5.0 * self._scale / self._zoom, even if len(index) > 4 * _MOST_BLOCKS else 0.0)
         while True:
             cells = np.floor(bounds[:, :2] / np.array([max(side, 1e-6), max(side, 1e-6)])).astype(np.int64)
             key = cells[:, 0] * (1 << 32) + cells[:, 1]
@@ -388,3 +365,33 @@ class Painter:
             end = Vec(max(high[0], low[0] + 1), max(high[1], low[1] + 1))
             self._call("add_rect_filled", Vec(*low), end, faded(self._paint.boxes[at], 0xB0))
         self.drawing.blocks = len(first)
+
+
+def lit_paths(picture: Picture, marks: Marks) -> frozenset[int]:
+    """Return the paths that have a part in the selection or are under the pointer."""
+    hovered = marks.hovered or ("", -1)
+    found = {marks.path} if marks.path is not None else set()
+    if hovered[0] == "path":
+        found.add(hovered[1])
+    if marks.active or hovered[0] == "pill":
+        found |= {index for index, path in enumerate(picture.paths) if _joins(path, marks)}
+    return frozenset(found)
+
+
+def _joins(path: Path, marks: Marks) -> bool:
+    if marks.hovered is not None and marks.hovered[0] == "pill":
+        number = -1 - marks.hovered[1]
+        if path.source == number or number in path.targets:
+            return True
+    if not marks.active:
+        return False
+    before, after = marks.before, marks.after
+    if path.source < 0:
+        return -1 - path.source in marks.pills and any(target in before for target in path.targets)
+    for target in path.targets:
+        if target < 0:
+            if path.source in after and -1 - target in marks.pills:
+                return True
+        elif (path.source in before and target in before) or (path.source in after and target in after):
+            return True
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,16 @@ class Marks:
     hovered: tuple[str, int] | None = None
     live: int | None = None
     active: bool = False
+
+    @cached_property
+    def before(self) -> frozenset[int]:
+        """The boxes that are selected or feed the selection."""
+        return self.upstream | self.chosen
+
+    @cached_property
+    def after(self) -> frozenset[int]:
+        """The boxes that are selected or fed by the selection."""
+        return self.chosen | self.downstream
 
 
 @dataclass(frozen=True)

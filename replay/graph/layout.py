@@ -135,6 +135,11 @@ class Picture:
         return _bounds([(box.x, box.y, box.x + box.width, box.y + box.height) for box in self.boxes])
 
     @cached_property
+    def containers(self) -> np.ndarray:
+        """Whether each box is a container."""
+        return np.array([box.container for box in self.boxes], bool)
+
+    @cached_property
     def pill_bounds(self) -> np.ndarray:
         """Left, top, right, bottom of each pill."""
         return _bounds([(pill.x, pill.y, pill.x + pill.width, pill.y + pill.height) for pill in self.pills])
