@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
-from app.bindings import Action
+from app.basin.tools import Tool
+from app.bindings import TOOL_ACTIONS, Action
 from app.clocktext import speed_text
 from app.state import App
 
@@ -50,7 +51,9 @@ def _follow_the_clock(app: App) -> None:
 
 
 def _reset_water(app: App) -> None:
-    if app.scene is not None:
+    if app.watching is not None:
+        app.open(app.watching.path)  # from its beginning
+    elif app.scene is not None:
         if app.lab is not None:
             if app.lab.job is not None:
                 app.notice = f"{app.lab.job.title}: the reset waits for its end"
@@ -159,6 +162,11 @@ def _quit(app: App) -> None:
         app.close_popups_asked = True
     elif app.widget_held:
         app.let_go_asked = True
+    elif app.watching is not None:
+        app.take_over()
+        app.notice = "you have taken over: the session is no longer replayed"
+    elif app.tools.tool is not Tool.PUSH or app.tools.ruler is not None:
+        app.tools.put_down()
     else:
         app.quitting = True
 
@@ -170,6 +178,14 @@ def _find(app: App) -> None:
 
 def _set(flag: str) -> Callable[[App], None]:
     return lambda app: setattr(app, flag, True)
+
+
+def _hold(tool: Tool) -> Callable[[App], None]:
+    def hold(app: App) -> None:
+        if app.scene is not None and app.scene.player is not None and app.scene.grid is not None:
+            app.tools.hold(tool)
+
+    return hold
 
 
 HANDLERS: dict[Action, Callable[[App], None]] = {
@@ -195,4 +211,5 @@ HANDLERS: dict[Action, Callable[[App], None]] = {
     Action.SCREENSHOT: _set("screenshot_asked"),
     Action.HELP: _set("help_asked"),
     Action.QUIT: _quit,
+    **{action: _hold(tool) for tool, action in zip(Tool, TOOL_ACTIONS, strict=True)},
 }

@@ -37,6 +37,22 @@ class Action(enum.Enum):
     SCREENSHOT = "screenshot"
     HELP = "help"
     QUIT = "quit"
+    PUSH_TOOL = "push tool"
+    WALL_TOOL = "wall tool"
+    ERASE_TOOL = "erase tool"
+    LINE_TOOL = "line tool"
+    RECTANGLE_TOOL = "rectangle tool"
+    DEPTH_TOOL = "depth tool"
+    SOURCE_TOOL = "source tool"
+    PROBE_TOOL = "probe tool"
+    RULER_TOOL = "ruler tool"
+
+
+TOOL_ACTIONS = (
+    Action.PUSH_TOOL, Action.WALL_TOOL, Action.ERASE_TOOL, Action.LINE_TOOL, Action.RECTANGLE_TOOL,
+    Action.DEPTH_TOOL, Action.SOURCE_TOOL, Action.PROBE_TOOL, Action.RULER_TOOL,
+)  # fmt: skip
+"""In the order of the bar and of `app.basin.tools.Tool`."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +100,33 @@ BINDINGS = (
     Binding("F11", _NONE, Action.FULL_SCREEN, "F11", "Full screen", "View"),
     Binding("F12", _NONE, Action.SCREENSHOT, "F12", "Save a screenshot", "View"),
     Binding("P", _NONE, Action.NEXT_PRESET, "P", "Next preset", "Parameters"),
-    Binding("Z", _CONTROL, Action.UNDO, "Ctrl+Z", "Undo a parameter change", "Parameters", repeats=True),
+    Binding("Z", _CONTROL, Action.UNDO, "Ctrl+Z", "Undo what was set or painted", "Parameters", repeats=True),
     Binding("Y", _CONTROL, Action.REDO, "Ctrl+Y", "Redo it", "Parameters", repeats=True),
+    Binding("1", _NONE, Action.PUSH_TOOL, "1", "Push the water", "Tools"),
+    Binding("2", _NONE, Action.WALL_TOOL, "2", "Paint walls", "Tools"),
+    Binding("3", _NONE, Action.ERASE_TOOL, "3", "Erase walls and shallows", "Tools"),
+    Binding("4", _NONE, Action.LINE_TOOL, "4", "Wall from here to there", "Tools"),
+    Binding("5", _NONE, Action.RECTANGLE_TOOL, "5", "Rectangle of wall", "Tools"),
+    Binding("6", _NONE, Action.DEPTH_TOOL, "6", "Paint the depth", "Tools"),
+    Binding("7", _NONE, Action.SOURCE_TOOL, "7", "Place and drag sources", "Tools"),
+    Binding("8", _NONE, Action.PROBE_TOOL, "8", "Place and drag probes", "Tools"),
+    Binding("9", _NONE, Action.RULER_TOOL, "9", "Measure", "Tools"),
     Binding("F", _CONTROL, Action.FIND, "Ctrl+F", "Find in the graph", "Graph"),
     Binding("G", _CONTROL, Action.GO_TO_EVENT, "Ctrl+G", "Go to an event", "Graph"),
     Binding("E", _NONE, Action.LOOK_INSIDE, "E", "State after the event, or back to live", "Graph"),
     Binding("left", _NONE, Action.PREVIOUS_EVENT, "←", "Previous event", "Graph", repeats=True),
     Binding("right", _NONE, Action.NEXT_EVENT, "→", "Next event", "Graph", repeats=True),
-    Binding("O", _CONTROL, Action.OPEN, "Ctrl+O", "Open a capture", "Files and help"),
+    Binding("O", _CONTROL, Action.OPEN, "Ctrl+O", "Open a capture or a session", "Files and help"),
     Binding("F5", _NONE, Action.RELOAD, "F5", "Reload the capture", "Files and help"),
     Binding("F1", _NONE, Action.HELP, "F1", "All shortcuts", "Files and help"),
-    Binding("escape", _NONE, Action.QUIT, "Esc", "Close what is open, or quit", "Files and help"),
+    Binding(
+        "escape",
+        _NONE,
+        Action.QUIT,
+        "Esc",
+        "Close what is open, put the tool down, or quit",
+        "Files and help",
+    ),
 )
 
 MOUSE_BINDINGS = (

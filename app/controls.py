@@ -17,6 +17,7 @@ from app.bindings import Action, action_for
 from app.state import App
 from app.touch import Cell
 from app.view.picking import pick_cell
+from app.watching import LOCKED
 from app.window import (
     Button,
     CloseRequested,
@@ -139,7 +140,9 @@ class Hand:
 
     def press(self, cell: Cell | None) -> None:
         """Go down on a cell, or beside the tank."""
-        if not self._tool:
+        if self._app.watching is not None:
+            self._app.notice = LOCKED
+        elif not self._tool:
             self._app.push.press(cell)
         else:
             tools, grid = self._app.tools, self._app.scene.grid if self._app.scene is not None else None

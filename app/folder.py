@@ -1,4 +1,4 @@
-"""What a folder holds for someone who looks for a capture: its folders and its `.wrp` files.
+"""What a folder holds for someone who looks for a capture: its folders, its `.wrp` files and sessions.
 
 Also what a path that is being typed can become. Only names are looked at; nothing is opened.
 """
@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+SUFFIXES = (".wrp", ".ripple")
 MOST = 500
 """Entries of a listing; a beginning of the name finds the others."""
 
@@ -52,7 +53,7 @@ def listed(folder: Path, beginning: str = "") -> Listing:
                 hidden = entry.name.startswith(".") and not beginning.startswith(".")
                 if hidden or not entry.name.casefold().startswith(beginning.casefold()):
                     continue
-                if _is_folder(entry) or entry.name.lower().endswith(".wrp"):
+                if _is_folder(entry) or entry.name.lower().endswith(SUFFIXES):
                     found.append(Entry(entry.name, folder / entry.name, _is_folder(entry)))
     except (OSError, ValueError) as error:
         return Listing(

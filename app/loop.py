@@ -19,6 +19,7 @@ from app.centre import draw_array, finish_picture, shows_array
 from app.controls import handle_canvas, handle_events, mark_pointer, water_viewport
 from app.gl_platform import GL
 from app.headless import plan_pushes, set_parameters, tell_replayed, tell_saved
+from app.opening import check_openable
 from app.outputs import screenshot_path
 from app.settings import Settings, config_folder, load_settings
 from app.simclock import Stage
@@ -100,9 +101,7 @@ def run_app(
     from app.window import open_window
 
     if path is not None:
-        from replay.graph.open import open_capture
-
-        open_capture(path)  # a wrong name is told before a window opens
+        check_openable(path)  # a wrong name is told before a window opens
     config = config_folder() if headless is None else None
     settings, complaint = load_settings(config) if config is not None else (Settings(), "")
     size = size or (settings.window_width, settings.window_height)
@@ -224,6 +223,8 @@ def launch(app: App, now: float | None, count: int) -> int:
     else:
         scene.clock.simulated += count * scene.clock.step
     try:
+        if app.watching is not None:
+            return app.watching.advance(app, count)
         for segment in app.push.segments(count):
             scene.push(segment)
             scene.player.launch()

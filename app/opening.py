@@ -7,6 +7,7 @@ what this holds.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ class TrustQuestion:
         text: what the user must know.
         warnings: what looks wrong in the capture beyond that.
         answer: None until the user answered.
+        then: what to do after a yes, in place of loading the capture.
     """
 
     capture: Capture
@@ -48,6 +50,7 @@ class TrustQuestion:
     text: str = ""
     warnings: tuple[Fault, ...] = ()
     answer: Answer | None = None
+    then: Callable[[], None] | None = None
     _trial: Trial | None = field(default=None, repr=False)
 
     @classmethod
@@ -105,11 +108,35 @@ class TrustQuestion:
         self.answer = Answer.NO
 
 
+def check_openable(path: Path) -> None:
+    """Refuse a file that is no capture and no session.
+
+    Raises:
+        RipplescopeError: says what is wrong with it.
+    """
+    from replay.graph.open import open_capture
+    from replay.session.format import SessionReader, is_session
+
+    if is_session(path):
+        SessionReader(path).close()
+    else:
+        open_capture(path)
+
+
 def open_path(app: App, path: Path, *, keep_view: bool) -> None:
     """Open a file as `App.open` describes."""
     from replay.graph.open import open_capture
+    from replay.session.format import is_session
 
+    if is_session(path):
+        from app.watching import watch
+
+        app.forget_question()
+        app.cancel_recapture()
+        watch(app, path)
+        return
     capture = open_capture(path)
+    app.take_over()
     app.forget_question()
     if not keep_view:
         app.cancel_recapture()  # it would take the place of what is opened now
@@ -150,6 +177,30 @@ def load(app: App, capture: Capture, *, keep_view: bool) -> None:
     app.settings.remember(capture.path)
     app.save_settings()
     app.tell(f"opened {capture.path.name} on {scene.device_text}")
+
+
+def play_edited(app: App, capture: Capture) -> None:
+    """Replay an edited copy as `App.play` describes."""
+    from app.view.transfer import open_transfer
+    from replay.players.swap import swap_player
+
+    scene, lab = app.scene, app.lab
+    if scene is None or scene.player is None or lab is None:
+        return
+    app.take_over()
+    had_transfer = app.transfer is not None
+    if app.transfer is not None:
+        app.transfer.close()
+        app.transfer = None
+    try:
+        scene.player = swap_player(scene.player, capture)
+        lab.attach()
+    finally:
+        app.session.follow(scene.player)
+        if had_transfer and scene.grid is not None and scene.heights is not None:
+            app.transfer = open_transfer(scene.player, scene.grid, scene.heights, app.prefer)
+    if lab.frame.looking:
+        lab.frame.look(lab.frame.event)
 
 
 def _look_at(app: App, capture: Capture, reason: str) -> None:

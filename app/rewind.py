@@ -14,6 +14,7 @@ def rewind(app: App, position: int) -> None:
     scene, lab = app.scene, app.lab
     if scene is None or scene.player is None or lab is None or lab.history is None or lab.resting:
         return
+    app.take_over()
     history, before = lab.history, lab.history.position
     scene.clock.paused = True
     history.seek(position)

@@ -69,7 +69,7 @@ class LiveSession:
             self.recorder.follow(player)
 
     def tick(self, app: App) -> None:
-        """Note once a frame where it is looked from, and how far an export is.
+        """Note once a frame where it is looked from, and how far an export is; hold what is watched.
 
         Raises:
             SessionError: the recording has ended early.
@@ -84,6 +84,8 @@ class LiveSession:
             except BaseException:
                 self.job = None
                 raise
+        if app.watching is not None:
+            app.watching.hold(app)
         recorder, camera = self.recorder, app.camera
         if recorder is None:
             return

@@ -16,6 +16,7 @@ from replay.session.format import Record
 from replay.session.records import CaptureRecord, RecordError, unpack_file
 
 if TYPE_CHECKING:
+    from app.trust import Ask
     from replay.graph.model import Capture
 
 
@@ -26,14 +27,21 @@ class SessionOpener:
         device: as for `open_player`; `auto` is the device kind of the recording.
         graph: a capture to use in place of the recorded one; None looks for that.
         trust: replay what was not recorded here without a question.
+        ask: as for `require_trust`.
 
     Attributes:
         origin: where the last capture came from, for people.
+        capture: the last one that was found, also where it may not run.
+        vouched: digests of captures that the user just said yes to, for this time.
     """
 
-    def __init__(self, device: str = "auto", graph: Path | None = None, trust: bool = False) -> None:
-        self._device, self._graph, self._trust = device, graph, trust
+    def __init__(
+        self, device: str = "auto", graph: Path | None = None, trust: bool = False, ask: Ask | None = None
+    ) -> None:
+        self._device, self._graph, self._trust, self._ask = device, graph, trust, ask
         self.origin = ""
+        self.capture: Capture | None = None
+        self.vouched: set[str] = set()
 
     def __call__(self, record: CaptureRecord, files: Mapping[str, Record]) -> Player:
         """Return a player of the capture.
@@ -44,11 +52,13 @@ class SessionOpener:
         """
         from app.trust import require_trust
         from replay.players import device_kind, open_player
+        from replay.trust import capture_digest
 
         kind = device_kind(self._device)
         device = record.device_kind if kind == "auto" else self._device
-        capture = self.find(record, files)
-        require_trust(capture, self._trust, device)
+        self.capture = capture = self.find(record, files)
+        if not self.vouched or capture_digest(capture) not in self.vouched:
+            require_trust(capture, self._trust, device, ask=self._ask)
         return open_player(capture, device)
 
     def find(self, record: CaptureRecord, files: Mapping[str, Record]) -> Capture:

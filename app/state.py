@@ -17,7 +17,7 @@ from app.applog import AppLog, Level
 from app.basin.tools import ToolBox
 from app.canvas import Canvas, Rect
 from app.lab.lab import Closable, Lab
-from app.opening import Answer, TrustQuestion, load, open_path
+from app.opening import Answer, TrustQuestion, load, open_path, play_edited
 from app.presets import Preset, load_presets
 from app.recapture import FrameRequest, Recapture
 from app.resources import resource
@@ -34,6 +34,7 @@ from replay.errors import RipplescopeError, TrustError
 if TYPE_CHECKING:
     from app.view.transfer import ArrayTransfer, HeightTransfer
     from app.view.water import WaterView
+    from app.watching import Watching
     from replay.graph.model import Capture
 
 Result = TypeVar("Result")
@@ -59,6 +60,7 @@ class App:
         trust: whether captures that nobody has vouched for may run, as with `--trust`.
         asks: whether the window can ask; else such a capture is refused.
         question: a capture that waits for the answer.
+        watching: a session that is replayed in the window.
         free_run: one launch a frame without a look at the clock; `set_free_run` changes it.
         tools: what the left button does on the water.
         closables: what panels made and what is closed with the app.
@@ -94,6 +96,7 @@ class App:
         self.session = LiveSession()
         self.trust = self.asks = False
         self.question: TrustQuestion | None = None
+        self.watching: Watching | None = None
         self.focused = ""
         self.find_asked = self.go_to_asked = False
         self.message = ""
@@ -225,7 +228,16 @@ class App:
                 self.scene.blocked = error.what
             raise
         question, self.question = self.question, None
-        load(self, question.capture, keep_view=question.keep_view)
+        if question.then is not None:
+            question.then()
+        else:
+            load(self, question.capture, keep_view=question.keep_view)
+
+    def take_over(self) -> None:
+        """End the replay of a session, if there is one; what it came to goes on from there."""
+        watching, self.watching = self.watching, None
+        if watching is not None:
+            watching.close()
 
     def ask_again(self) -> None:
         """Ask once more about a capture that is only looked at."""
@@ -244,25 +256,7 @@ class App:
         Raises:
             RipplescopeError: it cannot be loaded; then the one before goes on.
         """
-        from app.view.transfer import open_transfer
-        from replay.players.swap import swap_player
-
-        scene, lab = self.scene, self.lab
-        if scene is None or scene.player is None or lab is None:
-            return
-        had_transfer = self.transfer is not None
-        if self.transfer is not None:
-            self.transfer.close()
-            self.transfer = None
-        try:
-            scene.player = swap_player(scene.player, capture)
-            lab.attach()
-        finally:
-            self.session.follow(scene.player)
-            if had_transfer and scene.grid is not None and scene.heights is not None:
-                self.transfer = open_transfer(scene.player, scene.grid, scene.heights, self.prefer)
-        if lab.frame.looking:
-            lab.frame.look(lab.frame.event)
+        play_edited(self, capture)
 
     def show(self, scene: Scene, *, keep_view: bool = False) -> None:
         """Show a scene in place of the present one, and own it from then on, unless this raises."""
@@ -327,6 +321,7 @@ class App:
         from app.cache import cache_folder
 
         if self.recapture is None:
+            self.take_over()
             self.recapture, self._furnish = Recapture(request, cache_folder()), then
             self.tell(f"capturing {request}")
 
@@ -390,6 +385,7 @@ class App:
         """Release everything but the window, in the order in which it was made, backwards."""
         self.cancel_recapture()
         self.forget_question()
+        self.take_over()
         self.attempt(self.session.close)
         while self.closables:
             self.attempt(self.closables.pop().close)

@@ -5,6 +5,7 @@
 #include "marks.glsl"
 
 uniform sampler2D colour_map;
+uniform sampler2D basin_map;  // wall, and depth as a share of the deepest
 
 in vec3 world;
 in vec2 place;
@@ -28,6 +29,7 @@ void main() {
     vec3 base = texture(colour_map, vec2((share * (size - 1.0) + 0.5) / size, 0.5)).rgb;
     float lit = clamp(dot(normal, normalize(vec3(-0.4, 0.8, -0.45))) / 0.8, 0.0, 1.6);
     vec3 shown = base * mix(0.55, 1.0, lit);
+    shown *= mix(0.6, 1.0, texture(basin_map, place).g);  // a shallow is grey: one must see what bends the waves
 
     if (data.z > 0.0) {
         // Lines at whole multiples of the interval but zero, which a field at rest is all over. They follow the

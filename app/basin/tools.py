@@ -120,6 +120,12 @@ class ToolBox:
         """Take another tool."""
         self.tool, self.pressed, self.start, self._held = tool, False, None, None
 
+    def put_down(self) -> None:
+        """Take the hand again, or put the ruler away where that was held."""
+        if self.tool is Tool.PUSH:
+            self.ruler = None
+        self.hold(Tool.PUSH)
+
     def _paint(self, furnishing: Furnishing, start: Cell, end: Cell) -> None:
         part, mask = stroke_part(furnishing.shape, start, end, self.brush)
         if not mask.any():

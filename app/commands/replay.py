@@ -13,6 +13,8 @@ from replay.text import printable
 if TYPE_CHECKING:
     from replay.session.playback import Playback
 
+PICTURE, WINDOW = (800, 600), (1280, 800)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -27,15 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--screenshot", metavar="OUT.png", type=Path, help="picture the last frame from above"
     )
-    parser.add_argument(
-        "--size", metavar="WxH", type=window_size, default=(800, 600), help="size of the picture"
-    )
+    parser.add_argument("--size", metavar="WxH", type=window_size, help="size of the picture or the window")
     parser.add_argument("--digest-only", action="store_true", help="print the digest and nothing else")
+    parser.add_argument("--window", action="store_true", help="watch it in the window, at any speed")
     parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
 
 
 def run(args: argparse.Namespace) -> int:
     """Replay; return 0 if it came out as recorded, 1 if not, 2 if the file is damaged."""
+    if args.window:
+        return _watch(args)
     from app.headless import check_picture_path
     from app.sessions import SessionOpener
     from app.topview import check_size
@@ -45,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.screenshot is not None:
         check_picture_path(args.screenshot)
-        check_size(args.size)
+        check_size(args.size or PICTURE)
     opener = SessionOpener(args.device, args.graph, args.trust)
     with SessionReader(args.session) as reader, Playback(reader, opener) as playback:
         for _ in playback.run(args.frames):
@@ -64,9 +67,32 @@ def run(args: argparse.Namespace) -> int:
             for name, digest in digests.items():
                 print(f"  {printable(name):<18}{digest[:16]}")
             if args.screenshot is not None:
-                _save_picture(playback, args.screenshot, args.size)
+                _save_picture(playback, args.screenshot, args.size or PICTURE)
         print(f"digest    {combined(digests)}")
         return _judge(playback, args)
+
+
+def _watch(args: argparse.Namespace) -> int:
+    """Open the window on the session.
+
+    Raises:
+        UsageError: options that have no use there.
+        RipplescopeError: it is no session, or there is no window.
+    """
+    given = {"--graph": args.graph, "--frames": args.frames, "--screenshot": args.screenshot}
+    asked = [name for name, value in given.items() if value is not None]
+    asked += ["--digest-only"] if args.digest_only else []
+    if asked:
+        raise UsageError(f"{asked[0]} has no use with --window", remedy="leave one of them out")
+    from replay.session.format import SessionReader
+
+    SessionReader(args.session).close()
+    from app.window import load_libraries
+
+    load_libraries(headless=False)
+    from app.loop import run_app
+
+    return run_app(args.session, device=args.device, size=args.size or WINDOW, trust=args.trust)
 
 
 def _judge(playback: Playback, args: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from app.panels.legend import Legend
 from app.panels.timeline import Timeline
 from app.panels.toolbar import Toolbar
 from app.panels.tools import ToolBar, bar_width
+from app.panels.watching import WatchingStrip
 from app.panels.widgets import elided
 from app.state import App, Rect
 from app.view.options import Mode
@@ -47,6 +48,7 @@ class CanvasItem:
         self._tools = ToolBar()
         self._legend = Legend()
         self._timeline = Timeline()
+        self._watching = WatchingStrip()
         self._array = ArrayBar()
         self._hint = FirstHint()
 
@@ -70,6 +72,7 @@ class CanvasItem:
         if not shows_array:
             self._tools.draw(app, gui, rect)
         self._toolbar.draw(app, gui, rect)
+        self._watching.draw(app, gui, rect)
         self._legend.draw(app, gui, rect)
         self._timeline.draw(app, gui, rect)
         _tell(app, gui, rect, hint=self._hint.shows(app, imgui.get_time()))
@@ -77,7 +80,7 @@ class CanvasItem:
 
 
 class FirstHint:
-    """Whether it is told what to do, or what there is to see: until the first press on the water, not for long."""
+    """Whether it is told what to do, or what there is to see: until the first press, and not for long."""
 
     def __init__(self) -> None:
         self._until: float | None = None

@@ -110,6 +110,10 @@ class MenuBar:
                 app.later(lambda: stop(app))
         elif imgui.menu_item_simple("Record", "", False, ready):
             app.later(lambda: start(app))
+        last = session.last if session.recorder is None else None
+        if imgui.menu_item_simple("Watch the newest again", "", False, last is not None) and last is not None:
+            app.later(lambda: app.open(last))
+        _item(app, "Open a session…", Action.OPEN)
         imgui.separator()
         if imgui.menu_item_simple("Rewind and export…", "", "Session" not in app.closed_panels):
             app.closed_panels ^= {"Session"}

@@ -71,7 +71,7 @@ class OpenForm:
         imgui.set_next_item_width(width)
         # The path of the last time stands there, chosen whole: typing replaces it.
         entered, text = imgui.input_text_with_hint(
-            "##path", "path of a .wrp file", self._text, _FIELD, self._keys
+            "##path", "path of a .wrp file or a session", self._text, _FIELD, self._keys
         )
         if text != self._text:
             self._text, self._fault = text, ""
@@ -130,7 +130,7 @@ class OpenForm:
         if self._listing.left_out:
             caption(gui, f"and {self._listing.left_out:,} more: type how the name begins")
         elif not self._listing.entries and not self._listing.fault:
-            caption(gui, "No folder and no .wrp file here is called so.")
+            caption(gui, "No folder and no .wrp file and no session here is called so.")
         imgui.end_child()
         imgui.pop_style_color()
         return chosen

@@ -13,7 +13,7 @@ from imgui_bundle import icons_fontawesome_6 as fa
 from app.actions import perform
 from app.basin.furnishing import SHALLOWEST
 from app.basin.tools import BRUSHES, MAX_BRUSH, Tool, clear
-from app.bindings import Action
+from app.bindings import TOOL_ACTIONS, Action
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.placed import Overlay
@@ -64,12 +64,13 @@ class ToolBar:
         imgui.push_style_var(imgui.StyleVar_.item_spacing, (0.0, 2 * scale))
         imgui.set_cursor_screen_pos((x + 4 * scale, y + 5 * scale))
         imgui.begin_group()
-        for tool, icon, text in _TOOLS:
+        for index, (tool, icon, text) in enumerate(_TOOLS):
             held = tool is app.tools.tool
             if held:
                 imgui.push_style_color(imgui.Col_.button, gui.palette.accent)
                 imgui.push_style_color(imgui.Col_.text, gui.palette.on_accent)
-            if icon_button(gui, f"{icon}##{tool.value}", text, quiet=not held, width=side):
+            label = hint(text, TOOL_ACTIONS[index])
+            if icon_button(gui, f"{icon}##{tool.value}", label, quiet=not held, width=side):
                 app.tools.hold(tool)
             if held:
                 imgui.pop_style_color(2)

@@ -90,6 +90,15 @@ def encode(kind: Kind, value: Mapping[str, object], blobs: Sequence[bytes] = ())
     return head + _CRC.pack(zlib.crc32(head)) + payload
 
 
+def is_session(path: Path) -> bool:
+    """Return whether a file begins as a session does; false where it cannot be read."""
+    try:
+        with _open(path) as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except SessionError:
+        return False
+
+
 class SessionReader:
     """Reads records one after the other, as far as they are whole. Use as a context manager.
 

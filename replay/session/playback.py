@@ -58,6 +58,7 @@ class Playback:
     Args:
         reader: the opened file; closed by the caller.
         opener: opens captures.
+        keep: leave closing the players to the caller, who may still look at one when the next is there.
 
     Attributes:
         player: what replays it now; None before the first capture.
@@ -72,8 +73,8 @@ class Playback:
         ending: why there are no more frames; None while there may be.
     """
 
-    def __init__(self, reader: SessionReader, opener: Opener) -> None:
-        self._reader, self._opener = reader, opener
+    def __init__(self, reader: SessionReader, opener: Opener, *, keep: bool = False) -> None:
+        self._reader, self._opener, self._keep = reader, opener, keep
         self.player: Player | None = None
         self.capture: CaptureRecord | None = None
         self.camera: Camera | None = None
@@ -126,7 +127,8 @@ class Playback:
 
     def _capture(self, record: Record) -> None:
         capture = CaptureRecord.read(record)
-        self.close()
+        if not self._keep:
+            self.close()
         self.player, self.capture = self._opener(capture, self._files), capture
         self._keys = region_keys(self.player.capture)
         same = hashlib.sha256(self.player.capture.data).hexdigest() == capture.sha256

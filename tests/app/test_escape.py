@@ -6,6 +6,7 @@ import pytest
 from app_rig import running_app
 
 from app.actions import perform
+from app.basin.tools import Tool
 from app.bindings import Action
 from app.gl_platform import imgui
 from app.opening import TrustQuestion
@@ -100,3 +101,24 @@ def test_esc_answers_the_question_of_trust_with_no(rig):
     rig.key("escape")
     rig.frames(2)
     assert popups() == 0 and rig.app.question is None and not rig.app.quitting
+
+
+def test_esc_puts_the_tool_down_then_the_ruler_away_then_quits(rig):
+    tools = rig.app.tools
+    rig.key("9")
+    assert tools.tool is Tool.RULER
+    tools.ruler = ((2.0, 2.0), (9.0, 9.0))
+    rig.key("escape")
+    assert tools.tool is Tool.PUSH and tools.ruler is not None and not rig.app.quitting
+    rig.key("escape")
+    assert tools.ruler is None and not rig.app.quitting
+    rig.key("escape")
+    assert rig.app.quitting
+
+
+def test_a_digit_takes_each_tool_in_the_order_of_the_bar(rig):
+    from app.panels.tools import _TOOLS
+
+    for number, (tool, _, _) in enumerate(_TOOLS, 1):
+        rig.key(str(number))
+        assert rig.app.tools.tool is tool

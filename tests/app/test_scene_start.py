@@ -196,3 +196,22 @@ def test_the_mirror_sends_straight_waves():
                 total += live.player.get("heights")[:, 148] * np.exp(-2j * np.pi * 7.0 * frame / 60)
     phases = np.unwrap(np.angle(total[34:95]))
     assert np.ptp(phases) < np.pi / 2
+
+
+def test_a_shallow_is_grey_in_data_colours(rig):
+    """Water at rest, the right half shallow: what bends the waves can be seen."""
+    from app.view.screenshot import read_pixels
+
+    rig.app.water.options.mode = Mode.DATA
+    rig.app.water.options.fixed_range = (-1.0, 1.0)
+    rig.app.camera.yaw, rig.app.camera.pitch, rig.app.framed = 0.0, 1.2, None
+    rig.app.scene.furnishing.edit("depth")[:, 20:] = 0.25
+    rig.app.scene.furnishing.settle()
+    rig.app.panels_shown = False
+    rig.frames(2, launches=0)
+    pixels = read_pixels(rig.window.framebuffer, rig.window.framebuffer_size).astype(float)
+    rows, columns = pixels.shape[:2]
+    strip = pixels[rows // 2 - 5 : rows // 2 + 5]
+    deep = strip[:, columns // 2 - 60 : columns // 2 - 20].mean()
+    shallow = strip[:, columns // 2 + 20 : columns // 2 + 60].mean()
+    assert shallow / deep == pytest.approx(0.7, abs=0.04)
