@@ -23,7 +23,7 @@ def test_the_program_records_a_capture_with_its_names(tmp_path):
     assert not capture.blocking_faults and capture.manifest is None
     (launch,) = capture.operations
     assert launch.key == "cool" and launch.shape == (256,)
-    assert {name: region.nbytes for region in capture.regions for name in region.names} == {
+    assert {name: region.nbytes for region in capture.regions.values() for name in region.names} == {
         "rate": 4,
         "heat": 1024,
     }
