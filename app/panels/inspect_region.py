@@ -347,7 +347,7 @@ def _users(
 
     An event below zero stands for those that are too many to be told.
     """
-    groups: dict[Provenance, list[tuple[str, int, int]]] = {}
+    groups: dict[Provenance, list[tuple[str, int, int, int]]] = {}
     names, of = lab.labels
     for usage in usages:
         if not usage.access & access:
@@ -355,17 +355,23 @@ def _users(
         name = names[int(of[usage.event])] if len(names) else str(usage.event)
         found = groups.setdefault(usage.provenance, [])
         if found and found[-1][0] == name and found[-1][2] >= usage.event - 2:
-            found[-1] = (name, found[-1][1], usage.event)
+            found[-1] = (name, found[-1][1], usage.event, found[-1][3] + (usage.event > found[-1][2]))
         elif not found or found[-1][2] != usage.event:
-            found.append((name, usage.event, usage.event))
+            found.append((name, usage.event, usage.event, 1))
     return [(provenance, _texts(found)) for provenance, found in groups.items()]
 
 
-def _texts(found: list[tuple[str, int, int]]) -> list[tuple[str, int]]:
+def _texts(found: list[tuple[str, int, int, int]]) -> list[tuple[str, int]]:
     texts = [
-        (f"{name} {first}" + (f"–{last}" if last > first else ""), first)
-        for name, first, last in found[:_MOST_USERS]
+        (f"{name} {_span(first, last, count)}", first) for name, first, last, count in found[:_MOST_USERS]
     ]
     if len(found) > _MOST_USERS:
         texts.append((f"and {len(found) - _MOST_USERS} more", -1))
     return texts
+
+
+def _span(first: int, last: int, count: int) -> str:
+    """Return events for people: `1–4` if all between belong to them, else `2…8 (4 of them)`."""
+    if first == last:
+        return str(first)
+    return f"{first}–{last}" if count == last - first + 1 else f"{first}…{last} ({count} of them)"

@@ -9,6 +9,7 @@ from lab_captures import FIELD, record_blend
 
 from app.lab.members import members_of
 from app.panels.edit_row import EditRow
+from app.panels.inspect_region import _span
 from app.scene import open_scene
 from app.trust import remember_recorded
 from replay.edit import save_edited
@@ -124,3 +125,7 @@ def test_observing_says_what_was_found_and_all_panels_agree(rig):
     rig.frames(3, launches=0)
     assert inspector.region._writers == []
     assert inspector.region._readers == [(Provenance.OBSERVED, [("blend 0", 0)])]
+
+
+def test_events_that_are_not_all_between_two_are_counted():
+    assert (_span(3, 3, 1), _span(1, 4, 4), _span(2, 8, 4)) == ("3", "1–4", "2…8 (4 of them)")
