@@ -10,6 +10,7 @@ from app.basin.tools import Tool
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.panels.array_bar import ArrayBar
+from app.panels.caption import draw_caption
 from app.panels.legend import Legend
 from app.panels.timeline import Timeline
 from app.panels.toolbar import Toolbar
@@ -147,8 +148,11 @@ def _tell(app: App, gui: Gui, rect: Rect, *, hint: bool) -> None:
         text, y = f"Not replayed: {app.scene.blocked}", rect[1] + 14 * gui.scale
     elif app.lab is not None and (app.lab.frame.looking or app.lab.shown.active):
         return
-    elif hint and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
-        text, y = app.scene.caption or _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
+    elif hint and app.watching is None and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
+        if app.scene.caption:
+            draw_caption(app, gui, rect, app.scene.caption)
+            return
+        text, y = _FIRST_HINT, rect[1] + rect[3] - 40 * gui.scale
     else:
         return
     scale = gui.scale

@@ -27,8 +27,7 @@ class Legend:
         water = app.water
         scale = gui.scale
         width, height = _SIZE[0] * scale, _SIZE[1] * scale
-        hidden = app.lab is not None and app.lab.shown.active
-        if hidden or water is None or water.options.mode != Mode.DATA or rect[2] < width + 60 * scale:
+        if water is None or not legend_width(app, gui, rect):
             return
         colors = self._colors.get(water.options.colour_map, lambda: packed(water.options.colour_map))
         low, high = water.range
@@ -51,6 +50,15 @@ class Legend:
         draw.add_text((right, below), gui.colors.text, high_text)
         middle = left + (width - imgui.calc_text_size("height").x) / 2
         draw.add_text((middle, below), gui.colors.muted, "height")
+
+
+def legend_width(app: App, gui: Gui, rect: Rect) -> float:
+    """Return how much of a rectangle's bottom the legend takes from its left, window units; 0 without one."""
+    width = _SIZE[0] * gui.scale
+    hidden = app.lab is not None and app.lab.shown.active
+    if hidden or app.water is None or app.water.options.mode != Mode.DATA or rect[2] < width + 60 * gui.scale:
+        return 0.0
+    return width + 38 * gui.scale
 
 
 def packed(name: str) -> list[int]:

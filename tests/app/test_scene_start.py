@@ -106,6 +106,19 @@ def test_starting_a_scene_in_the_open_basin_is_one_step(rig, small):
     assert scene.editor.values["k_speed"] == (60.0,) and np.array(held(rig)["walls"]).sum() == 3
 
 
+def test_what_to_see_is_told_until_a_press_on_the_water(rig, small):
+    from app.panels.canvas import CAPTION_SECONDS, FirstHint
+
+    hint = FirstHint()
+    _begin(rig.app, small)
+    assert hint.shows(rig.app, 100.0) and hint.shows(rig.app, 99.0 + CAPTION_SECONDS)
+    assert not hint.shows(rig.app, 101.0 + CAPTION_SECONDS)
+    rig.app.scene.caption = "Another scene"
+    assert hint.shows(rig.app, 200.0)
+    rig.app.canvas.down[0] = True
+    assert not hint.shows(rig.app, 200.1)
+
+
 def test_a_scene_without_a_view_shows_water(rig, small):
     _begin(rig.app, small)
     assert rig.app.water.options.mode is Mode.DATA
