@@ -1,8 +1,8 @@
 """What the probes of a basin have recorded: the last seconds, one value a substep. No window.
 
 The log listens to the player, so that each launch is noted, however many there are in a picture. On the CPU
-that is a copy of some hundred bytes. On a GPU it would wait for the launch, so there only the last launch of
-a picture is fetched; a picture of one launch, the usual case, loses nothing.
+that is a copy of some hundred bytes. On a GPU it waits for the launch, so it is put off until the next launch
+would write over it, or the picture is made: a picture of one launch waits once, behind its other work.
 """
 
 from __future__ import annotations
@@ -68,14 +68,19 @@ class ProbeLog(Observer):
         self.count = self._end = 0
         self._time = 0.0
         self._expected = -1
+        self._due = False
         self.revision += 1
 
     def restored(self) -> None:
         """The water is another one now."""
         self.clear()
 
+    def launching(self) -> None:
+        """Take over the launch before, whose record this one writes over."""
+        self.fetch()
+
     def launched(self) -> None:
-        """Note the launch: now on the CPU, at the next `fetch` on a GPU."""
+        """Note the launch: now on the CPU, at the next launch or `fetch` on a GPU."""
         player = self._player
         assert player is not None
         if player.frames != self._expected and self._expected >= 0:
@@ -84,16 +89,14 @@ class ProbeLog(Observer):
         if self._view is not None:
             self._note(self._view)
         else:
-            if self._due:  # a launch that nobody fetched: what follows is not joined to what was before
-                self.count = self._end = 0
-            self._time += self._step * player.parameters[OUTPUT].shape[0] if self._due else 0.0
             self._due = True
 
     def fetch(self) -> None:
-        """Take over the last launch where that was put off."""
+        """Take over the last launch where that was put off. It waits for that launch."""
         if self._due and self._player is not None:
             self._due = False
-            self._note(self._player.get(OUTPUT))
+            if self._player.frames == self._expected - 1:  # else it was reset since, and its record with it
+                self._note(self._player.get(OUTPUT))
 
     def _note(self, rows: np.ndarray) -> None:
         substeps = len(rows)

@@ -110,6 +110,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--contours", action=argparse.BooleanOptionalAction, help="lines of equal height, in data mode"
     )
     shown.add_argument("--axes", action=argparse.BooleanOptionalAction, help="scale bar and axes")
+    parser.add_argument(
+        "--quality", choices=("high", "medium", "low", "draft"), default="high",
+        help="how much work goes into a picture (default: high; a software renderer takes its time for it)",
+    )  # fmt: skip
     parser.add_argument("--top-view", action="store_true", help="from above, without OpenGL")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: as recorded)")
     parser.add_argument(
@@ -132,6 +136,7 @@ def _export(args: argparse.Namespace) -> int:
     from app.export.run import ExportPlan, export_session
     from app.export.sinks import check_output
     from app.sessions import SessionOpener
+    from app.view.options import Quality
     from replay.session.format import Cause
 
     if args.mp4 is not None:
@@ -140,7 +145,8 @@ def _export(args: argparse.Namespace) -> int:
         check_output(args.npz, ".npz")
     kind = "mp4" if args.mp4 is not None else "npz" if args.npz is not None else "png"
     path = args.mp4 or args.npz or args.png_dir
-    plan = ExportPlan(kind, path, args.size, args.fps, args.frames, args.top_view, look_asked(args))
+    quality, look = Quality(args.quality), look_asked(args)
+    plan = ExportPlan(kind, path, args.size, args.fps, args.frames, args.top_view, quality, look)
     opener = SessionOpener(args.device, args.graph, args.trust)
     meter = _Meter()
     try:

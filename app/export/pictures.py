@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from app.look import give_look
+from app.view.options import Quality
 from replay.errors import ReplayError
 
 if TYPE_CHECKING:
@@ -55,9 +56,11 @@ class WaterPainter:
     Args:
         scene: with a height field.
         window: open, its context current.
+        quality: how much work goes into a picture. The best, if not asked otherwise: `auto` is for those who
+            wait for the next frame, and would make the pictures of one film differ.
     """
 
-    def __init__(self, scene: Scene, window: Window) -> None:
+    def __init__(self, scene: Scene, window: Window, quality: Quality = Quality.HIGH) -> None:
         from app.view.camera import OrbitCamera
         from app.view.transfer import open_transfer
         from app.view.water import WaterView
@@ -72,6 +75,7 @@ class WaterPainter:
         with ExitStack() as stack:
             self._transfer = stack.enter_context(open_transfer(scene.player, grid, heights))
             self._water = WaterView(grid.width, grid.height, grid.dx)
+            self._water.options.quality = quality
             stack.callback(self._water.close)
             self._stack = stack.pop_all()
 

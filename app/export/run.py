@@ -19,6 +19,7 @@ from app.export.pictures import Painter, TopViewPainter, WaterPainter
 from app.export.sinks import HeightsSink, Mp4Sink, PngSink, Sink
 from app.scene import Scene
 from app.sessions import SessionOpener
+from app.view.options import Quality
 from replay.errors import DisplayError, UsageError
 from replay.session.format import Ending, Kind, SessionReader
 from replay.session.playback import Playback
@@ -38,6 +39,7 @@ class ExportPlan:
         rate: pictures a second of simulated time; None for one a launch.
         frames: the first frame, counted from 0, and the one after the last; None for the end.
         top_view: pictures from above, without OpenGL.
+        quality: how much work goes into a picture.
         look: how the heights are shown, beyond or against what was recorded; see `app.look`.
     """
 
@@ -47,6 +49,7 @@ class ExportPlan:
     rate: float | None = None
     frames: tuple[int, int | None] = (0, None)
     top_view: bool = False
+    quality: Quality = Quality.HIGH
     look: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -156,7 +159,7 @@ class _Stage:
                 )
             return
         if self._window is not None:
-            self._painter = WaterPainter(scene, self._window)
+            self._painter = WaterPainter(scene, self._window, self._plan.quality)
         else:
             self._painter = TopViewPainter(scene, self._plan.size)
 

@@ -127,3 +127,18 @@ def test_bad_looks_are_one_line(words, text, session, tmp_path, capsys):
     assert main(["export", str(session), "--png-dir", str(tmp_path / "x"), *words]) == 2
     error = capsys.readouterr().err
     assert text in error and error.count("\n") == 1 and not (tmp_path / "x").exists()
+
+
+def test_pictures_are_of_the_best_quality_unless_asked_otherwise(session, tmp_path):
+    """A film is looked at often: what a software renderer can do in time for a window is no measure."""
+    default, high, low = (
+        pictures(session, tmp_path / name, "--frames", "2:3", "--size", "800x600", *options)[0]
+        for name, options in (
+            ("default", ()),
+            ("high", ("--quality", "high")),
+            ("low", ("--quality", "low")),
+        )
+    )
+    assert np.array_equal(default, high)
+    sharp, soft = (np.abs(np.diff(picture, axis=1)).mean() for picture in (high, low))
+    assert sharp > 1.05 * soft
