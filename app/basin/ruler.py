@@ -28,12 +28,15 @@ class Reading:
         sine: the strongest wave along it, None where there is none.
         heights: along it, m.
         depth: mean share of the deepest along it.
+        aslant: angle between it and the way that the waves run, degrees from 0 to 90: along it a wave is
+            longer by the inverse of the cosine.
     """
 
     distance: float
     sine: Sine | None
     heights: np.ndarray
     depth: float
+    aslant: float = 0.0
 
     @property
     def wavelength(self) -> float | None:
@@ -55,7 +58,29 @@ def read_ruler(heights: np.ndarray, depth: np.ndarray | None, ends: tuple[Cell, 
     along = profile(heights, *ends)
     distance = math.dist(*ends) * dx
     sine = wavelength(along, distance / (len(along) - 1)) if distance > 0.0 else None
-    return Reading(distance, sine, along, float(profile(depth, *ends).mean()) if depth is not None else 1.0)
+    shallow = float(profile(depth, *ends).mean()) if depth is not None else 1.0
+    return Reading(distance, sine, along, shallow, _aslant(heights, ends))
+
+
+def _aslant(heights: np.ndarray, ends: tuple[Cell, Cell]) -> float:
+    """Return the angle in degrees between a line and the steepest direction of the water along it.
+
+    That is the main axis of the mean of the slopes' outer products.
+    """
+    length = math.dist(*ends)
+    if length == 0.0 or min(heights.shape) < 3:
+        return 0.0
+    (left, top), (right, bottom) = (
+        [max(math.floor(pick(a, b)) - 2, 0) for a, b in zip(*ends, strict=True)] for pick in (min, max)
+    )
+    part = np.asarray(heights[top : bottom + 6, left : right + 6], np.float64)
+    if min(part.shape) < 3:
+        return 0.0
+    moved = [(x - left, y - top) for x, y in ends]
+    down, across = (profile(slope, *moved) for slope in np.gradient(part))
+    turn = 0.5 * math.atan2(2.0 * float(across @ down), float(across @ across - down @ down))
+    way = math.atan2(ends[1][1] - ends[0][1], ends[1][0] - ends[0][0])
+    return math.degrees(math.acos(min(abs(math.cos(turn - way)), 1.0)))
 
 
 class Ruler:

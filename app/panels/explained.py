@@ -187,14 +187,17 @@ class ExplainedPanel:
             return
         player = scene.player
         imgui.separator()
-        clock = self._clock.get((id(player), int(imgui.get_time() * 4)), lambda: int(player.get("clock")[0]))
+        # Both numbers at once: one kept and one live would belong to different moments.
+        clock, replays = self._clock.get(  # type: ignore[misc]
+            (id(player), int(imgui.get_time() * 4)), lambda: (int(player.get("clock")[0]), player.frames)
+        )
         pairs = scene.capture.manifest.carry if scene.capture.manifest is not None else ()
         words = (
             ", ".join(f"{source} to {target}" for source, target in pairs) + " copied after each launch"
             if pairs
             else "nothing need be copied between frames"
         )
-        imgui.text_unformatted(f"{scene.name}: clock[0] = {clock} after {player.frames} replays; {words}.")
+        imgui.text_unformatted(f"{scene.name}: clock[0] = {clock} after {replays} replays; {words}.")
 
 
 def title_of(case: Case) -> str:

@@ -23,6 +23,7 @@ WHITE, INK = 0xFFFFFFFF, 0xFF2A1F14
 _SOURCE = 0xFF2E7DF5  # a warm orange, seen on blue water
 _OFF = 0xB0888888
 _RULER = 0xFF35E0FF
+ASLANT = 12.0  # degrees: a wave is 2 % longer along such a line, and no longer what its speed tells
 PROBE_COLORS = (
     0xFF4FD1FF, 0xFF7BE07B, 0xFFB98CFF, 0xFFFFD166, 0xFF6E8BFF, 0xFFE8E86A, 0xFFD79BFF, 0xFF9BE8C8,
 )  # fmt: skip
@@ -128,7 +129,9 @@ def ruler_text(reading: Reading, speed: float) -> str:
     length = reading.wavelength
     if length is not None:
         words += f"   wavelength {length:.2f} m"
-        if speed > 0.0:
+        if reading.aslant > ASLANT:
+            words += f" along it; the waves run {reading.aslant:.0f}° aslant"
+        elif speed > 0.0:
             words += f"   at {speed:.2f} m/s: {speed / length:.2f} Hz"
     return words
 

@@ -103,3 +103,28 @@ def test_many_cells_are_projected_as_one_is():
     for cell, place in zip(cells.tolist(), project_cells(camera, cells, viewport, grid, 2.0), strict=True):
         one = project_cell(camera, tuple(cell), viewport, grid)
         assert place == pytest.approx((one[0] / 2, one[1] / 2))
+
+
+@pytest.mark.parametrize("degrees", [0.0, 25.0, 90.0, 140.0])
+@pytest.mark.parametrize("ruler", [0.0, 30.0, -75.0])
+def test_the_ruler_tells_how_waves_run_across_it(degrees, ruler):
+    """Plane waves of 11 cells; along a line that they cross at an angle they are longer by its cosine."""
+    from app.basin.ruler import read_ruler
+    from app.panels.placed import ruler_text
+
+    rows, columns = np.indices((90, 110), dtype=float)
+    turn, way = np.radians(degrees), np.radians(ruler)
+    heights = 0.1 * np.cos(2 * np.pi / 11.0 * (columns * np.cos(turn) + rows * np.sin(turn)) + 0.4)
+    ends = (
+        (55.0 - 33 * np.cos(way), 45.0 - 33 * np.sin(way)),
+        (55.0 + 33 * np.cos(way), 45.0 + 33 * np.sin(way)),
+    )
+    reading = read_ruler(heights, None, ends, 0.1)
+    between = abs((degrees - ruler + 90.0) % 180.0 - 90.0)
+    assert reading.aslant == pytest.approx(between, abs=2.0)
+    text = ruler_text(reading, 7.0)
+    if between < 12.0:
+        assert reading.wavelength == pytest.approx(1.1, rel=0.01) and "Hz" in text
+    elif between < 60.0:
+        assert reading.wavelength == pytest.approx(1.1 / np.cos(np.radians(between)), rel=0.03)
+        assert f"{reading.aslant:.0f}° aslant" in text and "Hz" not in text
