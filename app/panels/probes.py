@@ -180,7 +180,7 @@ class ProbesPanel:
             if found.peak is not None and found.height > 0.05 * high and shown < 4:
                 shown += 1
                 color = imgui.color_convert_u32_to_float4(probe_color(probe))
-                offset = imgui.ImVec2(10 * gui.scale, -6 * gui.scale - 15 * gui.scale * (shown - 1))
+                offset = imgui.ImVec2(10 * gui.scale, -6 * gui.scale - 20 * gui.scale * (shown - 1))
                 implot.annotation(
                     found.peak, min(found.height, high), color, offset, True, f"{found.peak:.2f} Hz"
                 )

@@ -63,6 +63,12 @@ class SessionPanel:
                     lambda: _recorded(recorder),
                 )
             )
+        last = session.last
+        if recorder is None and last is not None:
+            imgui.same_line()
+            if imgui.button(f"{fa.ICON_FA_PLAY}  Watch"):
+                app.later(lambda: app.open(last))
+            tooltip("Replay it here from its beginning, at any speed; Ctrl+O opens another session")
         imgui.same_line()
         imgui.align_text_to_frame_padding()
         caption(gui, elided(text, imgui.get_content_region_avail().x))

@@ -18,6 +18,9 @@ from app.state import App
 
 _CLAMP = imgui.SliderFlags_.always_clamp
 _SHORT = 8.0  # cells in a wavelength: with fewer, the grid bends waves
+_STAIRS = (
+    16.0  # with fewer, walls that run aslant, in stairs, reflect more than a degree beside the right way
+)
 
 
 class SourcesPanel:
@@ -28,6 +31,7 @@ class SourcesPanel:
 
     def __init__(self) -> None:
         self._lengths = [Kept() for _ in range(16)]
+        self._shallowest = Kept()
         self._scroll: int | None = None
 
     def draw(self, app: App, gui: Gui) -> None:
@@ -123,14 +127,54 @@ class SourcesPanel:
         """Tell the wavelength that follows from the speed where the source is."""
         assert scene.grid is not None
         length, cells = wavelength_of(scene, furnishing, source)
+        low = float(
+            self._shallowest.get((id(furnishing), furnishing.map_revision), lambda: shallowest(furnishing))  # type: ignore[arg-type]
+        )
+        doubt = doubt_of(cells, wave_cells(scene, source, low))
         text = str(self._lengths[index].get((round(length, 3), round(cells, 1)), lambda: f"λ {length:.2f} m"))
         imgui.align_text_to_frame_padding()
-        if cells < _SHORT:
+        if doubt.coarse:
             imgui.text_colored(gui.palette.warning, f"{fa.ICON_FA_TRIANGLE_EXCLAMATION} {text}")
-            tooltip(f"{cells:.1f} cells long: below {_SHORT:.0f} the grid is too coarse. Lower the frequency")
         else:
             imgui.text_unformatted(text)
-            tooltip(f"Speed / frequency = {length:.3f} m, {cells:.1f} cells")
+        tooltip(f"Speed / frequency = {length:.3f} m, {cells:.1f} cells{doubt.text}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubt:
+    """How far waves can be believed: whether the grid is too coarse, and what to know, for people."""
+
+    coarse: bool
+    text: str
+
+
+def doubt_of(cells: float, shortest: float) -> Doubt:
+    """Return how far waves can be believed.
+
+    Args:
+        cells: in a wavelength where the source is.
+        shortest: over the shallowest water.
+    """
+    lower = "the grid is too coarse: waves run late and bend. Lower the frequency"
+    if cells < _SHORT:
+        return Doubt(True, f".\nBelow {_SHORT:.0f} cells {lower}")
+    if shortest < _SHORT:
+        return Doubt(True, f".\nOver the shallowest water only {shortest:.1f}: below {_SHORT:.0f} {lower}")
+    if cells < _STAIRS:
+        return Doubt(False, f".\nFrom {_STAIRS:.0f} cells up walls that run aslant reflect within a degree")
+    return Doubt(False, "")
+
+
+def shallowest(furnishing: Furnishing) -> float:
+    """Return the depth of the shallowest water, share of the deepest."""
+    water = furnishing.arrays["walls"] == 0
+    return float(furnishing.arrays["depth"].min(where=water, initial=1.0))
+
+
+def wave_cells(scene: Scene, source: Source, depth: float) -> float:
+    """Return how many cells a source's waves are long over a depth."""
+    assert scene.grid is not None
+    return wave_speed(scene.editor.scalars(), depth) / source.frequency / scene.grid.dx
 
 
 def wavelength_of(scene: Scene, furnishing: Furnishing, source: Source) -> tuple[float, float]:

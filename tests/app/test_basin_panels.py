@@ -342,3 +342,20 @@ def test_what_tools_do_is_recorded_and_replays_bit_for_bit(rig, tmp_path, capsys
     assert app.scene.player.get("walls").any() and np.abs(rig.heights()).max() > 1e-4
     assert main(["replay", str(path)]) == 0
     assert "digest" in capsys.readouterr().out
+
+
+def test_waves_that_are_too_short_for_the_grid_are_told_with_the_reason(rig):
+    """8 Hz at 7.75 m/s is 9.7 cells; over a quarter of the depth half of that."""
+    from app.panels.sources import doubt_of, shallowest, wave_cells
+
+    scene, furnishing = rig.app.scene, rig.app.scene.furnishing
+    source = Source((20.0, 15.0), 8.0)
+    assert wave_cells(scene, source, 1.0) == pytest.approx(9.68, abs=0.01)
+    furnishing.edit("depth")[3:6, 4] = 0.25
+    assert shallowest(furnishing) == 0.25
+    doubt = doubt_of(wave_cells(scene, source, 1.0), wave_cells(scene, source, 0.25))
+    assert doubt.coarse and "Over the shallowest water only 4.8" in doubt.text
+    furnishing.edit("walls")[3:6, 4] = 1
+    assert shallowest(furnishing) == 1.0
+    assert not doubt_of(9.68, 9.68).coarse and "aslant" in doubt_of(9.68, 9.68).text
+    assert doubt_of(20.0, 20.0).text == "" and doubt_of(6.0, 6.0).coarse
