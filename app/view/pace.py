@@ -15,15 +15,15 @@ from app.view.options import Quality
 
 LADDER = (Quality.DRAFT, Quality.LOW, Quality.MEDIUM)
 """What software may take, the cheapest first."""
-WANTED_RATE = 30.0
+WANTED_RATE = 25.0
 """Frames a second that a level must give; also what the time of a picture is judged by."""
 SLOW = 1.07 / WANTED_RATE
-"""Seconds of a frame beyond which the next cheaper level is taken; a display at 30 Hz stays below."""
+"""Seconds of a frame beyond which the next cheaper level is taken; a display at 24 Hz stays below."""
 REACTION = 0.7
 """Seconds of slow frames before a cheaper level is taken."""
 PATIENCE = 4.0
 """Seconds of fast frames before a better level is taken."""
-_FAST = {Quality.DRAFT: 0.022, Quality.LOW: 0.0175}
+_FAST = {Quality.DRAFT: 0.026, Quality.LOW: 0.0195}
 # Seconds of a frame below which the next level up is likely to be fast enough: it takes about 1.3 and 1.6
 # times as long in a window of 800x600, and more in larger ones. At 60 Hz no frame is below 0.0167.
 _STALL = 0.5  # a frame longer than that was not spent on the picture

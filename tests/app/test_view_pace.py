@@ -125,7 +125,7 @@ def test_after_a_rest_old_frames_do_not_count():
     assert not frames.changes
 
 
-@pytest.mark.parametrize("taken", [0.0305, 0.0333, 0.0345])
+@pytest.mark.parametrize("taken", [0.0305, 0.0333, 0.0345, 0.0405])
 @pytest.mark.parametrize("ratio", [1.2, 1.35, 1.6])
 def test_there_is_no_flicker_whatever_the_levels_cost(taken: float, ratio: float):
     frames = Frames()
