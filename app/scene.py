@@ -58,6 +58,7 @@ class Scene:
         probes: what the probes have recorded.
         furnishing: walls, depth, sources and probes, None where the capture is no basin.
         caption: what there is to see, told over the water; empty for nothing.
+        seen_from: yaw and pitch in radians from which its whole grid is looked at; None for the usual ones.
     """
 
     capture: Capture
@@ -77,6 +78,7 @@ class Scene:
     rain: Rain | None = None
     furnishing: Furnishing | None = None
     caption: str = ""
+    seen_from: tuple[float, float] | None = None
     probes: ProbeLog = field(default_factory=ProbeLog)
     _pushes: int = 0
 

@@ -299,7 +299,8 @@ class App:
         self.framed = self.canvas.rect
         if self.scene is not None and self.scene.grid is not None:
             _, _, width, height = self.canvas.rect
-            self.camera.frame_grid(self.scene.grid, width / max(height, 1.0), self.canvas.free)
+            aspect = width / max(height, 1.0)
+            self.camera.frame_grid(self.scene.grid, aspect, self.canvas.free, self.scene.seen_from)
 
     def set_free_run(self, wanted: bool) -> None:
         """Launch once a frame, as fast as frames can be drawn, or follow the wall clock again."""

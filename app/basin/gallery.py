@@ -9,6 +9,7 @@ from app.basin.apply import furnish, look_at
 from app.bindings import Action
 from app.look import give_look, look_of
 from app.recapture import FrameRequest
+from app.view.camera import OrbitCamera
 from app.view.options import WaterOptions
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ def _begin(app: App, scene: BasinScene, *, first: bool = False) -> None:
         live.editor.forget()
     perform(app, Action.RESET_WATER)
     live.clock.paused = False
-    app.frame_view()
     show_from(app, scene)
     app.tools.source = app.tools.probe = app.tools.ruler = None
     app.tell(f"{scene.label}: {scene.description}" if scene.description else scene.label)
@@ -69,7 +69,7 @@ def begin_first(app: App, scene: BasinScene) -> None:
 
 
 def show_from(app: App, scene: BasinScene) -> None:
-    """Show a scene as its file says, from there; then the view no longer follows the window."""
+    """Show a scene as its file says, from there; a distance that it gives does not follow the window."""
     if app.water is not None:
         plain = {
             name: value
@@ -81,7 +81,11 @@ def show_from(app: App, scene: BasinScene) -> None:
         app.lab.shown.active = False
     if app.scene is not None and scene.description:
         app.scene.caption = f"{scene.label}.  {scene.description}"
-    camera = scene.camera
-    if any(value is not None for value in (camera.yaw, camera.pitch, camera.distance)):
+    wanted, camera = scene.camera, OrbitCamera()
+    look_at(scene, camera)
+    if app.scene is not None:
+        app.scene.seen_from = camera.yaw, camera.pitch
+    app.frame_view()
+    if wanted.distance is not None:
         look_at(scene, app.camera)
         app.framed = None

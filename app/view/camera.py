@@ -125,17 +125,25 @@ class OrbitCamera:
         # Eye and target move on the lines to the fixed place by the same ratio.
         self.target = fixed + (self.target - fixed) * (self.distance / before)
 
-    def frame_grid(self, grid: Grid, aspect: float = 4 / 3, free: Rect = WHOLE) -> None:
-        """Look at the whole tank from the default direction, and fit the distance limits to it.
+    def frame_grid(
+        self,
+        grid: Grid,
+        aspect: float = 4 / 3,
+        free: Rect = WHOLE,
+        direction: tuple[float, float] | None = None,
+    ) -> None:
+        """Look at the whole tank, and fit the distance limits to it.
 
         Args:
             grid: the grid.
             aspect: of the picture, width to height.
             free: the part of the picture that nothing lies over, in shares of its width and height: left,
                 top, right, bottom. The tank with its rim, scale bar and axes is put into it.
+            direction: yaw and pitch in radians; None for those of a new camera.
         """
         default = OrbitCamera()
-        self.yaw, self.pitch, self.fov = default.yaw, default.pitch, default.fov
+        self.yaw, self.pitch = direction if direction is not None else (default.yaw, default.pitch)
+        self.fov = default.fov
         size = max(grid.extent)
         nearest, farthest = (limit * size / REFERENCE_EXTENT for limit in REFERENCE_LIMITS)
         eye = self._fitting_eye(furnished_bounds(grid), aspect, free)

@@ -129,6 +129,27 @@ def test_a_scene_without_a_view_shows_water(rig, small):
     assert not options.axes  # a choice about the picture, not about the scene
 
 
+def test_a_scene_fills_its_place_from_its_own_side_and_follows_the_window(rig):
+    """All four corners are in the free part of the water's place; F brings the same view back."""
+    from app.controls import water_viewport
+    from app.view.picking import project_cell
+
+    steep = parse_scene(SMALL + "[camera]\nyaw = 0.0\npitch = 66.0\n", Path("small.toml"))
+    begin_first(rig.app, steep)
+    rig.frames(3, launches=0)
+    camera = rig.app.camera
+    assert np.degrees([camera.yaw, camera.pitch]) == pytest.approx([0.0, 66.0])
+    viewport = water_viewport(rig.app)
+    left, top, right, bottom = rig.app.canvas.free
+    corners = [(0.0, 0.0), (39.0, 0.0), (39.0, 29.0), (0.0, 29.0)]
+    places = np.array([project_cell(camera, cell, viewport, rig.app.scene.grid) for cell in corners])
+    shares = (places - viewport[:2]) / viewport[2:]
+    assert (shares > (left, top)).all() and (shares < (right, bottom)).all()
+    before, camera.yaw, camera.distance = camera.distance, 0.7, 3.0
+    rig.key("F")
+    assert (camera.yaw, camera.distance) == pytest.approx((0.0, before))
+
+
 @pytest.mark.parametrize(
     ("view", "text"),
     [
