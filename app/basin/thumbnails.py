@@ -11,7 +11,7 @@ from app.resources import resource
 
 SIZE = (240, 150)
 _DRAWN = (480, 300)
-_NEARER = 0.74
+_NEARER = 0.84
 FRAMES = 150
 
 

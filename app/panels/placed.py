@@ -23,6 +23,8 @@ WHITE, INK = 0xFFFFFFFF, 0xFF2A1F14
 _SOURCE = 0xFF2E7DF5  # a warm orange, seen on blue water
 _OFF = 0xB0888888
 _RULER = 0xFF35E0FF
+MANY = 8
+"""More sources than these are dots without numbers while no hand is on them, or they hide the water."""
 ASLANT = 12.0  # degrees: a wave is 2 % longer along such a line, and no longer what its speed tells
 PROBE_COLORS = (
     0xFF4FD1FF, 0xFF7BE07B, 0xFFB98CFF, 0xFFFFD166, 0xFF6E8BFF, 0xFFE8E86A, 0xFFD79BFF, 0xFF9BE8C8,
@@ -75,7 +77,9 @@ class Overlay:
             on = furnishing.arrays["source_on"]
             for (index, _), place in zip(sources, places[:count], strict=True):
                 if seen(place):
-                    self._source(gui, draw, place, index, bool(on[index]), index == tools.source)
+                    chosen = index == tools.source
+                    plain = count > MANY and not chosen and tools.tool is not Tool.SOURCE
+                    self._source(gui, draw, place, index, bool(on[index]), chosen, plain)
         for (index, _), place in zip(probes, places[count : count + len(probes)], strict=True):
             if seen(place):
                 _probe(gui, draw, place, index, index == tools.probe)
@@ -89,9 +93,15 @@ class Overlay:
                 draw.add_line(one, other, WHITE, 2.5 * gui.scale)
 
     @staticmethod
-    def _source(gui: Gui, draw: imgui.ImDrawList, place: Place, index: int, on: bool, chosen: bool) -> None:
+    def _source(
+        gui: Gui, draw: imgui.ImDrawList, place: Place, index: int, on: bool, chosen: bool, plain: bool
+    ) -> None:
         scale = gui.scale
         color = _SOURCE if on else _OFF
+        if plain:  # one of a row that makes straight waves
+            draw.add_circle_filled(place, 5 * scale, INK)
+            draw.add_circle_filled(place, 3.8 * scale, color)
+            return
         if on:
             # A ring that runs outward says that it is at work.
             share = (imgui.get_time() * 0.8 + 0.37 * index) % 1.0
