@@ -88,7 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from app.version import VERSION
 
     parser.add_argument(
-        "path", nargs="?", type=Path, metavar="PATH", help="a .wrp to open; default: the wave demo"
+        "path",
+        nargs="?",
+        type=Path,
+        metavar="PATH",
+        help="a .wrp or a session to open; default: the wave demo",
     )
     parser.add_argument(
         "--scene", metavar="NAME|FILE", help="a scene of the ripple tank: its name, or a .toml file"
@@ -147,6 +151,11 @@ def run(args: argparse.Namespace) -> int:
     if args.path and args.graph and args.path != args.graph:
         raise UsageError(f"two captures given, {args.path} and --graph {args.graph}", remedy="give one")
     path = args.path or args.graph
+    if path is not None and (args.headless or args.smoke):
+        from replay.session.format import is_session
+
+        if is_session(path):
+            raise UsageError(f"{path} is a session", remedy="replay it with 'ripplescope replay'")
     basin = None
     if args.scene is not None:
         if path is not None or args.smoke:

@@ -126,6 +126,8 @@ def test_another_outcome_is_exit_1_and_names_the_frame(session, tmp_path, capsys
         (["export", "{session}"], "required"),
         (["--headless", "{frame}", "--record-session", "{session}"], "never overwritten"),
         (["--smoke", "--record-session", "y.ripple"], "--record-session has no use"),
+        (["--headless", "{session}"], "is a session; replay it with 'ripplescope replay'"),
+        (["--smoke", "{session}"], "is a session; replay it with 'ripplescope replay'"),
     ],
 )
 def test_bad_input_is_one_line(words, text, session, frame_path, frame_of, tmp_path, capsys, monkeypatch):
