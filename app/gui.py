@@ -52,6 +52,7 @@ _KEYS = {
     "left": "left_arrow", "right": "right_arrow", "up": "up_arrow", "down": "down_arrow", "home": "home",
     "end": "end", "space": "space",
 }  # fmt: skip
+_POINTER = (PointerMoved, PointerButton, Scrolled)
 _SIGNS = {"period": ".", "comma": ",", "semicolon": ";", "minus": "-", "space": " "}
 
 
@@ -68,6 +69,9 @@ class Gui:
         palette, colors: of the theme, for ImGui's style and for draw lists.
         scale: how many window units one unit of the style is.
         regular, bold, mono: the fonts.
+        pointer_used, keys_used: whether the pointer was moved or pressed since the last build, and whether
+            anything else came from the window.
+        whole: whether the build under way was forced, and must show everything as it is now.
         probe: called with `build` and `draw` before either and with "" after, for who measures them.
     """
 
@@ -106,6 +110,7 @@ class Gui:
         self._place: Box | None = None
         self._around: Box | None = None
         self._used, self._used_at = False, 0.0
+        self.pointer_used = self.keys_used = self.whole = False
         self.probe: Callable[[str], None] | None = None
 
     def restyle(self) -> None:
@@ -116,8 +121,12 @@ class Gui:
 
     def feed(self, events: Sequence[Event]) -> None:
         """Note that the panels are in use, and pass events on to ImGui where no native backend does."""
-        if events:
+        for event in events:
             self._used = True
+            if isinstance(event, _POINTER):
+                self.pointer_used = True
+            else:
+                self.keys_used = True
         if self._native:
             return
         io = imgui.get_io()
@@ -153,6 +162,7 @@ class Gui:
         self._next_build = max(self._next_build + interval, now)
         if self._wanted_scale() != self.scale:
             self.restyle()
+        self.whole = force
         for _ in range(1 if self._built else SETTLING):
             self._build(now, panels)
         if imgui.get_io().want_save_ini_settings:
@@ -172,6 +182,7 @@ class Gui:
             imgui.render()
             self._built, self._is_drawn = True, False
             self._builds += 1
+            self.pointer_used = self.keys_used = False
 
     def draw(self) -> None:
         """Draw the panels as they were built last over the window's framebuffer.

@@ -3,7 +3,8 @@
 Every frame is what the window does in a free run: one launch, one transfer, one picture. The stages are the
 host's time, which waits where the GPU is behind; the passes are the GPU's own time between two time stamps.
 Beside the times stands what a frame asks of the device, counted (app/bench/calls.py). Of the panels, building
-is Python's part (median, with the quartiles as lowest and highest), drawing what ImGui and OpenGL make of it.
+is Python's part (median, with the quartiles as lowest and highest), drawing what ImGui and OpenGL make of it;
+a panel's own time is that of the builds which did not keep it.
 A display is used if there is one, without waiting for it, and every frame that counts has been swapped; else
 the picture is drawn and not shown.
 """
@@ -125,6 +126,7 @@ class ViewPart(Part):
             spread(name, times, PANELS_GOAL if name == BUILD else None)
         for name, times in each.items():
             spread(f"panel {name}", times)
+        self._notes[f"panels built {case}"] = frames.built
         quartiles = together[BUILD]
         self._notes[f"{BUILD} {case}"] = (
             f"quartiles {duration(quartiles.low)} and {duration(quartiles.high)} of at least {_BUILDS} builds"
@@ -150,12 +152,14 @@ class Frames:
 
     Attributes:
         processor: processor time of a frame with panels, all threads together, in s; known after `stages`.
+        built: how many of how many builds each panel was in; known after `panels`.
     """
 
     def __init__(self, app: App, gui: Any, desk: Any) -> None:
         self._app, self._gui, self._desk = app, gui, desk
         self._count = 0
         self.processor = 0.0
+        self.built = ""
 
     def bare(self, count: int) -> None:
         """Draw frames without panels, the water over the whole window."""
@@ -189,6 +193,9 @@ class Frames:
         self._gui.probe = None
         with timed_panels(self._desk) as taken:
             self.with_panels(_STAGE_FRAMES)
+        builds = max(map(len, taken.values()))
+        often = ", ".join(f"{name} {len(times)}" for name, times in taken.items() if len(times) < builds)
+        self.built = f"in {builds} builds all, but {often}" if often else f"in each of {builds} builds all"
         whole = {BUILD: timer.built_cpu, BUILD_WALL: timer.built, DRAWING: timer.drawn}
         each = {name: Spread.of(times) for name, times in taken.items()}
         dearest = sorted(each, key=lambda name: -each[name].middle)

@@ -16,6 +16,7 @@ from app.panels.explained import ExplainedPanel
 from app.panels.gallery import GalleryPanel
 from app.panels.graph import GraphPanel
 from app.panels.inspector import InspectorPanel
+from app.panels.keeping import Keeping
 from app.panels.layout import default_layout
 from app.panels.log import LogPanel
 from app.panels.menu import MenuBar
@@ -34,6 +35,12 @@ from app.state import App, Rect
 internal = imgui.internal
 LAYOUT_VERSION = 6
 """A remembered layout of another version gives way to the default one."""
+# A panel that takes the focus as it appears comes to the front: the last of a tab bar at each start.
+_DOCKED = imgui.WindowFlags_.no_focus_on_appearing.value
+_SCROLLED = frozenset({"Parameters", "Performance"})
+"""Panels that scroll in a child of their window, for a window that scrolls itself is built each time."""
+_PADDED = imgui.ChildFlags_.always_use_window_padding.value
+_PADDING, _NOTHING = imgui.StyleVar_.window_padding, (0.0, 0.0)
 _FLOATING = {"Capture, explained": (940.0, 730.0)}
 """Panels that lie over the others until the user docks them, with their size at first."""
 
@@ -67,6 +74,8 @@ class Desk:
         self._menu = MenuBar([panel.name for panel in self.panels])
         self._status = StatusBar()
         self._popups = Popups()
+        self._keeping = Keeping()
+        self._recovery = internal.ErrorRecoveryState()
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -81,9 +90,12 @@ class Desk:
         app, gui = self._app, self._gui
         dock = imgui.get_id(f"desk{LAYOUT_VERSION}")
         shown = app.panels_shown
+        self._keeping.begin(app, gui)
         if shown:
-            self._guarded(lambda: self._menu.draw(app, gui))
-            self._guarded(lambda: self._status.draw(app, gui))
+            self._keeping.before("menu")
+            self._guarded(self._menu)
+            self._keeping.before("status bar")
+            self._guarded(self._status)
         bare = internal.dock_builder_get_node(dock) is None
         if bare:
             app.layout_reset_asked = True  # menu and status bar are measured by the time of the next build
@@ -97,7 +109,7 @@ class Desk:
         imgui.dock_space_over_viewport(dock, None, flags)
         rect = self._water_rect(dock) if shown else _whole()
         if not (bare and shown):  # or the water would be seen for a moment where the panels will be
-            self._guarded(lambda: self._canvas.draw(app, gui, rect))
+            self._guarded(self._canvas, rect)
         if shown:
             if app.focused:
                 app.closed_panels.discard("Parameters")
@@ -111,7 +123,7 @@ class Desk:
                         imgui.set_next_window_focus()  # it was just asked for
                     self._draw_panel(panel)
             self._closed = set(app.closed_panels)
-        self._guarded(lambda: self._popups.draw(app, gui))
+        self._guarded(self._popups)
 
     def _draw_panel(self, panel: Panel) -> None:
         app = self._app
@@ -121,23 +133,39 @@ class Desk:
             height = min(height, imgui.get_main_viewport().work_size.y - 12 * self._gui.scale)
             imgui.set_next_window_size((width, height), imgui.Cond_.first_use_ever)
             imgui.set_next_window_pos(centre, imgui.Cond_.first_use_ever, (0.5, 0.5))
-        # A panel that takes the focus as it appears comes to the front: the last of a tab bar at each start.
-        flags = 0 if panel.name in _FLOATING else imgui.WindowFlags_.no_focus_on_appearing.value
+        kept = self._keeping.before(panel.name)
+        flags = 0 if panel.name in _FLOATING else _DOCKED
+        inset = panel.name in _SCROLLED
+        if inset:
+            imgui.push_style_var(_PADDING, _NOTHING)
         opened, stays = imgui.begin(self._titles[panel.name], True, flags)
+        if inset:
+            imgui.pop_style_var()
         if opened:
-            self._guarded(lambda: panel.draw(app, self._gui))
+            self._keeping.built(panel.name)
+            self._draw_inside(panel)
+        elif kept:
+            self._keeping.attach()
         imgui.end()
         if not stays:
             app.closed_panels.add(panel.name)
             app.save_settings()
 
-    def _guarded(self, work) -> None:
-        state = internal.ErrorRecoveryState()
-        internal.error_recovery_store_state(state)
+    def _draw_inside(self, panel: Panel) -> None:
+        if panel.name not in _SCROLLED:
+            self._guarded(panel)
+            return
+        imgui.begin_child("inside", _NOTHING, _PADDED)
+        self._guarded(panel)
+        imgui.end_child()
+
+    def _guarded(self, part: Any, *place: Rect) -> None:
+        """Draw a part; a fault in one is a message, not the end."""
+        internal.error_recovery_store_state(self._recovery)
         try:
-            work()
-        except Exception as error:  # a fault in one panel is a message, not the end
-            internal.error_recovery_try_to_recover_state(state)
+            part.draw(self._app, self._gui, *place)
+        except Exception as error:
+            internal.error_recovery_try_to_recover_state(self._recovery)
             self._app.fail(error)
 
     def _water_rect(self, dock: int) -> Rect:
