@@ -1,6 +1,7 @@
 """The parameters as a user edits them: values, limits, undo and redo, and what must be uploaded.
 
-The editor holds the truth about what the user asked for; the player is told once a frame, in `upload`.
+The editor holds the truth about what the user asked for; the player is told once a frame, in `upload`. Only
+where the graph writes a value as well, what it wrote last is taken over, by `follow`.
 Values outside a parameter's range or beyond the scheme's stability limit cannot be set here. No window.
 """
 
@@ -74,6 +75,7 @@ class ParameterEditor:
         self._redo: list[Change | Step] = []
         self._held: dict[str, Value] = {}
         self._limits: dict[str, tuple[float | None, float | None]] = {}
+        self._written: set[str] = set()
 
     @classmethod
     def of_player(cls, player: Player) -> ParameterEditor:
@@ -274,18 +276,29 @@ class ParameterEditor:
                 self._put(name, value)
         self._dirty.clear()
 
+    def follow(self, player: Player) -> None:
+        """Take the values that the graph itself has written; that is no step for undo, and nobody's wish."""
+        for name in self.names:
+            if name in self._dirty or name in self._held:
+                continue  # what the user wants comes first
+            live = player.get(name).reshape(-1)
+            if not np.array_equal(live, self.values[name], equal_nan=live.dtype.kind == "f"):
+                self._put(name, tuple(live.tolist()))
+                self._dirty.discard(name)
+                self._written.add(name)
+
     def touch_all(self) -> None:
-        """Mark every value for upload: the player's memory was rewritten."""
-        self._dirty.update(self.names)
+        """Mark for upload what the user may have set: the player's memory was rewritten."""
+        self._dirty.update(name for name in self.names if name not in self._written)
 
     def adopt(self, other: ParameterEditor) -> list[str]:
         """Take the changed values of another editor, as after a new capture of the same frame."""
-        wanted = {name: other.values[name] for name in other.names if not other.is_default(name)}
-        return self.apply({name: value for name, value in wanted.items() if name in self.values})
+        return self.apply({name: value for name, value in other.changed().items() if name in self.values})
 
     def changed(self) -> dict[str, Value]:
-        """Return the values that are not their defaults."""
-        return {name: self.values[name] for name in self.names if not self.is_default(name)}
+        """Return the values that are not their defaults, without those that the graph wrote last."""
+        names = (name for name in self.names if name not in self._written)
+        return {name: self.values[name] for name in names if not self.is_default(name)}
 
     def scalars(self) -> dict[str, float]:
         """Return all parameters that are one number."""
@@ -301,6 +314,7 @@ class ParameterEditor:
 
     def _put(self, name: str, value: Value) -> None:
         self.values[name] = value
+        self._written.discard(name)
         self._dirty.add(name)
         self._limits.clear()
         self.revision += 1

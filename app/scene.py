@@ -7,6 +7,7 @@ one the pointer. No window and no OpenGL.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,8 @@ DEFAULT_FRAME_RATE = 60.0
 _WATER_NAMES = ("heights_out", "heights")
 _FINITE_CHECK_CELLS = 1 << 18
 """Grids up to this size are checked for numbers that are not finite with every frame."""
+FOLLOW_INTERVAL = 0.25
+"""Seconds between two looks at the values of a capture without a manifest; on a GPU each look waits."""
 _COPIED_NBYTES = 4096
 """Arrays up to this size are copied to be checked; larger ones on the CPU are looked at in place."""
 
@@ -81,6 +84,7 @@ class Scene:
     seen_from: tuple[float, float] | None = None
     probes: ProbeLog = field(default_factory=ProbeLog)
     _pushes: int = 0
+    _follow_at: float = 0.0
 
     @classmethod
     def of_capture(cls, capture: Capture, blocked: str) -> Scene:
@@ -167,6 +171,10 @@ class Scene:
         """Give the player what the user changed."""
         if self.player is not None:
             self.editor.upload(self.player)
+            if self.capture.manifest is None and time.perf_counter() >= self._follow_at:
+                # Nothing says which of its arrays the graph writes itself.
+                self._follow_at = time.perf_counter() + FOLLOW_INTERVAL
+                self.editor.follow(self.player)
             if self.furnishing is not None:
                 self.furnishing.upload(self.player)
                 placed = len(self.furnishing.places("probe_pos")) > 0

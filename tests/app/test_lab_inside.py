@@ -193,3 +193,26 @@ def test_large_values_whose_sum_overflows_are_finite(rig):
     rig.app.scene.editor.apply({"rounds": 0.0})
     rig.app.scene.upload()
     assert not rig.app.scene.check_finite(0)
+
+
+def test_a_number_that_the_graph_writes_is_shown_as_it_is_and_can_be_set_again(rig, monkeypatch):
+    monkeypatch.setattr("app.scene.FOLLOW_INTERVAL", 0.0)
+    scene = rig.app.scene
+    editor = scene.editor
+    assert editor.values["rounds"] == (3,)
+    rig.frames(2, launches=1)
+    assert editor.values["rounds"] == (0,) and editor.values["flag"] == (1,)  # counted down by the graph
+    assert "rounds" not in editor.changed() and not editor.can_undo
+    before = scene.player.get("field")
+    rig.frames(2, launches=1)
+    assert scene.player.get("field") == pytest.approx(4 * 4 * before)  # no round: times 4 a launch
+    editor.move("rounds", 1)
+    editor.settle()
+    before = scene.player.get("field")
+    rig.frames(1, launches=1)
+    assert scene.player.get("field") == pytest.approx(2 * 3 * 4 * before)
+    rig.frames(1, launches=0)
+    assert editor.values["rounds"] == (0,)
+    scene.reset_water()
+    rig.frames(1, launches=0)
+    assert editor.values["rounds"] == (3,)  # as the file holds it, not as it was before
