@@ -20,6 +20,8 @@ class Canvas:
     Attributes:
         rect: x, y, width, height in window units.
         free: the part of it that no bar lies over, in shares of its size: left, top, right, bottom.
+        bars: height that bars take at its top, in window units.
+        banner: height that the banner takes below them, 0 without one.
         hovered: whether the pointer is over the water and not over a panel.
         pointer: where the pointer is, in window units.
         down: which buttons went down on the water and are still down: left, right, middle.
@@ -32,6 +34,8 @@ class Canvas:
 
     rect: Rect = (0.0, 0.0, 1.0, 1.0)
     free: Rect = WHOLE
+    bars: float = 0.0
+    banner: float = 0.0
     hovered: bool = False
     pointer: tuple[float, float] = (-1.0, -1.0)
     down: list[bool] = field(default_factory=lambda: [False, False, False])

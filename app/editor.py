@@ -76,6 +76,7 @@ class ParameterEditor:
         self._held: dict[str, Value] = {}
         self._limits: dict[str, tuple[float | None, float | None]] = {}
         self._written: set[str] = set()
+        self._live: set[str] = set()
 
     @classmethod
     def of_player(cls, player: Player) -> ParameterEditor:
@@ -131,6 +132,8 @@ class ParameterEditor:
         if new != old:
             self._held.setdefault(name, old)
             self._put(name, new)
+        elif name in self._live:
+            self._put(name, new)  # it may be another value by now
 
     def settle(self) -> None:
         """End a movement: what was moved since the last time becomes one step for undo."""
@@ -286,6 +289,7 @@ class ParameterEditor:
                 self._put(name, tuple(live.tolist()))
                 self._dirty.discard(name)
                 self._written.add(name)
+                self._live.add(name)
 
     def touch_all(self) -> None:
         """Mark for upload what the user may have set: the player's memory was rewritten."""

@@ -44,18 +44,16 @@ class ArrayBar:
     def draw(self, app: App, gui: Gui, rect: Rect) -> None:
         """Build it over the top of a rectangle in window units, below the tool bar; nothing over water."""
         lab = app.lab
+        top = _below_toolbar(app, gui)
+        app.canvas.bars = top
         if lab is None or not lab.shown.active or rect[2] < 60:
             return
         shown, scale = lab.shown, gui.scale
-        line = imgui.get_frame_height()
-        replayed = app.scene is not None and app.scene.player is not None
-        top = (line + 24 * scale if replayed else 44 * scale) if app.panels_shown else line + 24 * scale
-        behind = app.scene is not None and app.scene.clock.behind
-        top += (line + 4 * scale) * behind
         self._paint(app, gui, shown, rect)
-        height = line + 8 * scale
-        bottom = timeline_height(lab, scale)
-        shown.covered = (top + height if shown.candidates else top, bottom)
+        height = imgui.get_frame_height() + 8 * scale
+        if shown.candidates:
+            app.canvas.bars = top + height
+        shown.covered = (app.canvas.bars + app.canvas.banner, timeline_height(lab, scale))
         if not shown.candidates:
             return
         self._bar(app, gui, shown, rect, rect[1] + top, height)
@@ -158,6 +156,15 @@ class ArrayBar:
         text = read_at(shown, (x - left, y - top), (width, height), gui.scale * ratio)
         if text:
             imgui.set_tooltip(text)
+
+
+def _below_toolbar(app: App, gui: Gui) -> float:
+    """Return how far below the top of the centre the tool bar ends, or the words that stand in its place."""
+    scale, line = gui.scale, imgui.get_frame_height()
+    replayed = app.scene is not None and app.scene.player is not None
+    top = 44 * scale if app.panels_shown and not replayed else line + 24 * scale
+    behind = app.scene is not None and app.scene.clock.behind
+    return top + (line + 4 * scale) * behind
 
 
 def _paint_item(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 
+import numpy as np
 from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.actions import perform
@@ -14,6 +15,7 @@ from app.bindings import Action
 from app.editor import ParameterEditor
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.lab.lab import Lab
 from app.panels.frame_form import FrameForm
 from app.panels.preset_row import PresetRow
 from app.panels.slider import slider
@@ -37,6 +39,7 @@ class ParametersPanel:
         self._frame = FrameForm()
         self._presets = PresetRow()
         self._gauge = Kept()
+        self._inside = Kept()
         self._typed: dict[str, tuple[float, ...]] = {}
         self._lit = ""
         self._lit_until = 0.0
@@ -99,6 +102,13 @@ class ParametersPanel:
         if spec.unit:
             imgui.same_line(0.0, 6 * gui.scale)
             caption(gui, unit_text(spec.unit))
+        inside = self._values_inside(app, editor).get(name, "")
+        if inside:
+            imgui.same_line(0.0, 6 * gui.scale)
+            imgui.push_style_color(imgui.Col_.text, gui.colors.control)
+            imgui.text_unformatted(inside)
+            imgui.pop_style_color()
+            tooltip("What it holds in the state that is looked at; the field is what a frame begins with")
         if not editor.is_default(name):
             side = imgui.get_text_line_height()
             right_align(side + 6 * gui.scale)
@@ -111,6 +121,14 @@ class ParametersPanel:
         else:
             self._numbers(app, editor, name, spec, value)
         imgui.dummy((0.0, 3 * gui.scale))
+
+    def _values_inside(self, app: App, editor: ParameterEditor) -> dict[str, str]:
+        """Return the values, as texts, that are others in the state after an event that is looked at."""
+        lab = app.lab
+        if lab is None or not lab.frame.looking:
+            return {}
+        key = (lab, lab.frame.revision, editor.revision)
+        return self._inside.get(key, lambda: values_inside(lab, editor))  # type: ignore[return-value]
 
     def _number(
         self, app: App, gui: Gui, editor: ParameterEditor, name: str, spec: ParameterSpec, value: float
@@ -127,8 +145,13 @@ class ParametersPanel:
         changed, typed = imgui.input_float("##field", value, 0.0, 0.0, _number_format(value))
         if changed:
             self._typed[name] = (typed,)
-        if imgui.is_item_deactivated_after_edit() and name in self._typed:
-            self._set(app, editor, name, self._typed.pop(name))
+        self._finish(app, editor, name, (value,))
+
+    def _finish(self, app: App, editor: ParameterEditor, name: str, value: tuple[float, ...]) -> None:
+        """Set what was typed; Enter sets also what was shown already, for the graph may have changed it."""
+        entered = imgui.is_key_pressed(imgui.Key.enter) or imgui.is_key_pressed(imgui.Key.keypad_enter)
+        if imgui.is_item_deactivated() and (name in self._typed or entered):
+            self._set(app, editor, name, self._typed.pop(name, value))
 
     @staticmethod
     def _slider(gui: Gui, editor: ParameterEditor, name: str, spec: ParameterSpec, value: float) -> None:
@@ -169,8 +192,7 @@ class ParametersPanel:
             if changed:
                 typed[index] = new
                 self._typed[name] = tuple(typed)
-            if imgui.is_item_deactivated_after_edit() and name in self._typed:
-                self._set(app, editor, name, self._typed.pop(name))
+            self._finish(app, editor, name, value)
             imgui.pop_id()
 
     @staticmethod
@@ -212,6 +234,17 @@ def _tell(app: App, messages: list[str]) -> None:
     """Say what could not be set as it was asked."""
     for message in messages:
         app.tell(message)
+
+
+def values_inside(lab: Lab, editor: ParameterEditor) -> dict[str, str]:
+    """Return for the state that is looked at the values that are not those of the editor, as texts."""
+    found = {}
+    for name in editor.names:
+        value = lab.frame.parameter(name)
+        numbers = value.reshape(-1).tolist() if value is not None else []
+        if value is not None and not np.array_equal(numbers, editor.values[name]):
+            found[name] = f"{fa.ICON_FA_EYE} " + ", ".join(f"{number:.5g}" for number in numbers[:4])
+    return found
 
 
 def _number_format(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What lies over everything: the error, the open-file form, the shortcuts, the banners on the water."""
+"""What lies over everything: the error, the open-file form, the shortcuts, the banner on the water."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from itertools import groupby
 
 from imgui_bundle import icons_fontawesome_6 as fa
 
-from app.actions import perform, select, show_after
-from app.bindings import BINDINGS, MOUSE_BINDINGS, Action
+from app.actions import select
+from app.bindings import BINDINGS, MOUSE_BINDINGS
 from app.gl_platform import imgui
 from app.gui import Gui
-from app.lab.lab import Lab
 from app.opening import Answer
+from app.panels.banner import Banner
 from app.panels.open_form import OpenForm
 from app.panels.widgets import caption, heading
 from app.state import App
@@ -20,14 +20,6 @@ _FIXED = (
     imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_saved_settings | imgui.WindowFlags_.no_move
 )
 _MODAL = _FIXED | imgui.WindowFlags_.no_title_bar
-_BANNER = (
-    imgui.WindowFlags_.no_decoration
-    | imgui.WindowFlags_.no_saved_settings
-    | imgui.WindowFlags_.no_docking
-    | imgui.WindowFlags_.no_move
-    | imgui.WindowFlags_.always_auto_resize
-    | imgui.WindowFlags_.no_focus_on_appearing
-)
 _ERROR, _OPEN, _HELP = "Error###error", "Open a capture###open", "Shortcuts###help"
 _TRUST, _GO_TO = "Trust###trust", "Go to event###goto"
 _WARNINGS = 4
@@ -40,9 +32,10 @@ class Popups:
         self._event = ""
         self._form = OpenForm()
 
+        self._banner = Banner()
     def draw(self, app: App, gui: Gui) -> None:
         """Build what is open."""
-        self._banners(app, gui)
+        self._banner.draw(app, gui)
         if app.message:
             imgui.open_popup(_ERROR)
         elif app.open_asked:
@@ -190,60 +183,9 @@ class Popups:
         if imgui.button("Close", (110 * gui.scale, 0.0)):
             imgui.close_current_popup()
 
-    @staticmethod
-    def _banners(app: App, gui: Gui) -> None:
-        scene, lab = app.scene, app.lab
-        if scene is None or lab is None:
-            return
-        event: int | None = None
-        if scene.not_finite:
-            text, event = _not_finite(lab)
-            button, work = "Reset", lambda: perform(app, Action.RESET_WATER)
-        elif scene.changed_on_disk:
-            text, button, work = f"{scene.name} has changed on disk.", "Reload", app.reload
-        else:
-            return
-        x, y, width, _ = app.canvas.rect
-        imgui.set_next_window_pos((x + width / 2, y + 62 * gui.scale), imgui.Cond_.always, (0.5, 0.0))
-        imgui.push_style_color(imgui.Col_.window_bg, gui.palette.raised)
-        imgui.begin("##banner", None, _BANNER)
-        imgui.pop_style_color()
-        imgui.align_text_to_frame_padding()
-        imgui.push_style_color(imgui.Col_.text, gui.palette.warning)
-        imgui.text_unformatted(fa.ICON_FA_TRIANGLE_EXCLAMATION)
-        imgui.pop_style_color()
-        imgui.same_line()
-        imgui.push_text_wrap_pos(max(width - 60 * gui.scale, 160 * gui.scale))
-        imgui.text_unformatted(text)
-        imgui.pop_text_wrap_pos()
-        if event is not None and not (lab.frame.looking and lab.frame.event == event):
-            if imgui.button(f"Show event {event}"):
-                app.attempt(lambda: show_after(app, event))
-            imgui.same_line()
-        if imgui.button(button):
-            app.later(work)
-        imgui.end()
-
 
 def _is_modal(popup: imgui.internal.PopupData) -> bool:
     return popup.window is not None and bool(popup.window.flags & imgui.WindowFlags_.modal)
-
-
-def _not_finite(lab: Lab) -> tuple[str, int | None]:
-    """Return what the banner says of values that are not finite, and the event that made the first one."""
-    if lab.job is not None:
-        return f"A value is not finite any more. {lab.job.title}…", None
-    found = lab.found
-    if found is None:
-        return "A value is not finite any more: a NaN or an infinity spread.", None
-    event, made = found.first.event, found.first.made
-    if event is None:
-        return f"Values were not finite before frame {found.frame}, the oldest that is kept.", None
-    words = [f"{one.count:,} in {lab.region_name(one.region)}" for one in made[:3]]
-    label = lab.capture.operations[event].label
-    exact = "" if found.first.exact else " or one before it"
-    text = f"Event {event}, {label}{exact}, made values that are not finite in frame {found.frame}"
-    return f"{text}: {', '.join(words)}.", event
 
 
 def _column(gui: Gui, x: float, groups: list[tuple[str, list[tuple[str, str]]]]) -> float:

@@ -8,7 +8,9 @@ from app_rig import running_app
 from lab_captures import FIELD, ZERO_AT, ZERO_IN, record_dividing, record_nested
 
 from app.actions import show_after
+from app.gl_platform import imgui
 from app.panels.not_finite import marked_cells
+from app.panels.parameters import values_inside
 from app.scene import open_scene
 from app.trust import remember_recorded
 
@@ -216,3 +218,44 @@ def test_a_number_that_the_graph_writes_is_shown_as_it_is_and_can_be_set_again(r
     scene.reset_water()
     rig.frames(1, launches=0)
     assert editor.values["rounds"] == (3,)  # as the file holds it, not as it was before
+
+
+def test_the_same_number_is_written_again_where_the_graph_has_changed_it_meanwhile(rig, monkeypatch):
+    monkeypatch.setattr("app.scene.FOLLOW_INTERVAL", 0.0)
+    scene = rig.app.scene
+    rig.frames(2, launches=1)
+    monkeypatch.setattr("app.scene.FOLLOW_INTERVAL", 1e9)
+    rig.frame(launches=0)  # looks a last time
+    for _ in range(2):  # the second time the editor still holds the 1 of the first
+        before = scene.player.get("field")
+        scene.editor.apply({"rounds": 1.0})
+        rig.frame(launches=1)
+        assert scene.player.get("rounds").tolist() == [0]
+        assert scene.player.get("field") == pytest.approx(2 * 3 * 4 * before)
+    assert scene.editor.undo() and not scene.editor.can_undo  # it was one change
+
+
+def test_parameters_tell_what_they_hold_after_the_event(rig):
+    lab, editor = rig.app.lab, rig.app.scene.editor
+    show_after(rig.app, 9)
+    lab.frame.choose_iteration(1, 2)
+    rig.frames(3)
+    assert values_inside(lab, editor)["rounds"].endswith(" 1") and editor.values["rounds"] == (3,)
+    assert "flag" not in values_inside(lab, editor)
+
+
+def test_the_banner_covers_nothing_of_the_array_and_its_bar(tmp_path):
+    path = record_dividing(tmp_path)
+    remember_recorded(path)
+    with running_app(open_scene(path, "cpu").player, size=(1280, 800)) as rig:
+        app, shown = rig.app, rig.app.lab.shown
+        before = shown.covered[0]
+        assert before == app.canvas.bars and app.canvas.banner == 0.0
+        run_until_found(rig)
+        banner = imgui.internal.find_window_by_name("##banner")
+        top = app.canvas.rect[1]
+        assert banner.pos.y >= top + before  # below tool bar and array bar
+        assert shown.covered[0] >= banner.pos.y + banner.size.y - top  # and the array below it
+        app.scene.reset_water()
+        rig.frames(3, launches=0)
+        assert shown.covered[0] == before and app.canvas.banner == 0.0
