@@ -41,6 +41,10 @@ _BUTTONS = (
 )
 
 
+_PADDING, _NO_PADDING = imgui.StyleVar_.window_padding, imgui.ImVec2(0.0, 0.0)
+_MIN_SIZE, _SMALLEST = imgui.StyleVar_.window_min_size, imgui.ImVec2(1.0, 1.0)
+
+
 class CanvasItem:
     """The invisible item over the water."""
 
@@ -61,8 +65,8 @@ class CanvasItem:
         app.canvas.free = free_part(rect, gui.scale, left, line + 24 * gui.scale)
         imgui.set_next_window_pos((x, y))
         imgui.set_next_window_size((width, height))
-        imgui.push_style_var(imgui.StyleVar_.window_padding, (0.0, 0.0))
-        imgui.push_style_var(imgui.StyleVar_.window_min_size, (1.0, 1.0))
+        imgui.push_style_var(_PADDING, _NO_PADDING)
+        imgui.push_style_var(_MIN_SIZE, _SMALLEST)
         imgui.begin("##canvas", None, _FLAGS)
         imgui.pop_style_var(2)
         imgui.set_next_item_allow_overlap()

@@ -40,7 +40,7 @@ _DOCKED = imgui.WindowFlags_.no_focus_on_appearing.value
 _SCROLLED = frozenset({"Parameters", "Performance"})
 """Panels that scroll in a child of their window, for a window that scrolls itself is built each time."""
 _PADDED = imgui.ChildFlags_.always_use_window_padding.value
-_PADDING, _NOTHING = imgui.StyleVar_.window_padding, (0.0, 0.0)
+_PADDING, _NOTHING = imgui.StyleVar_.window_padding, imgui.ImVec2(0.0, 0.0)
 _FLOATING = {"Capture, explained": (940.0, 730.0)}
 """Panels that lie over the others until the user docks them, with their size at first."""
 

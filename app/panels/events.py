@@ -121,7 +121,7 @@ class EventsPanel:
         imgui.same_line(0.0, gap)
         looking = lab.frame.looking
         if looking:
-            imgui.push_style_color(imgui.Col_.text, gui.palette.control)
+            imgui.push_style_color(imgui.Col_.text, gui.colors.control)
         pressed = icon_button(
             gui, f"{fa.ICON_FA_EYE}##look", _LOOK, enabled=lab.frame.possible, quiet=False, width=eye
         )
@@ -195,7 +195,7 @@ class EventsPanel:
         selected = event is not None and row.event <= event <= row.last
         shown = lab.frame.looking and lab.frame.event is not None and row.event <= lab.frame.event <= row.last
         if shown:
-            imgui.push_style_color(imgui.Col_.text, gui.palette.control)
+            imgui.push_style_color(imgui.Col_.text, gui.colors.control)
         pressed = imgui.selectable(number, selected, _ROW)[0]
         double = pressed and imgui.is_mouse_double_clicked(0)
         if pressed:

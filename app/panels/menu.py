@@ -32,7 +32,7 @@ class MenuBar:
         """Build the bar at the top of the window."""
         if not imgui.begin_main_menu_bar():
             return
-        imgui.push_style_color(imgui.Col_.text, gui.palette.accent_strong)
+        imgui.push_style_color(imgui.Col_.text, gui.colors.accent_strong)
         imgui.push_font(gui.bold, 0.0)
         imgui.text_unformatted(f"{fa.ICON_FA_WATER}  Ripplescope")
         imgui.pop_font()

@@ -61,7 +61,7 @@ class ParametersPanel:
                 self._show(app)
             lit = name == self._lit and imgui.get_time() < self._lit_until
             if lit:
-                imgui.push_style_color(imgui.Col_.text, gui.palette.accent_strong)
+                imgui.push_style_color(imgui.Col_.text, gui.colors.accent_strong)
             self._row(app, gui, editor, name)
             if lit:
                 imgui.pop_style_color()
@@ -112,7 +112,7 @@ class ParametersPanel:
         if not editor.is_default(name):
             side = imgui.get_text_line_height()
             right_align(side + 6 * gui.scale)
-            imgui.push_style_var(imgui.StyleVar_.frame_padding, (3 * gui.scale, 0.0))
+            imgui.push_style_var(imgui.StyleVar_.frame_padding, imgui.ImVec2(3 * gui.scale, 0.0))
             if icon_button(gui, f"{fa.ICON_FA_ROTATE_LEFT}##default", "Back to the default"):
                 _tell(app, editor.reset([name]))
             imgui.pop_style_var()

@@ -23,6 +23,7 @@ _MODAL = _FIXED | imgui.WindowFlags_.no_title_bar
 _ERROR, _OPEN, _HELP = "Error###error", "Open a capture###open", "Shortcuts###help"
 _TRUST, _GO_TO = "Trust###trust", "Go to event###goto"
 _WARNINGS = 4
+_ANY = imgui.PopupFlags_.any_popup
 
 
 class Popups:
@@ -31,8 +32,8 @@ class Popups:
     def __init__(self) -> None:
         self._event = ""
         self._form = OpenForm()
-
         self._banner = Banner()
+
     def draw(self, app: App, gui: Gui) -> None:
         """Build what is open."""
         self._banner.draw(app, gui)
@@ -40,7 +41,7 @@ class Popups:
             imgui.open_popup(_ERROR)
         elif app.open_asked:
             imgui.open_popup(_OPEN)
-        elif app.question is not None and not imgui.is_popup_open("", imgui.PopupFlags_.any_popup):
+        elif app.question is not None and not imgui.is_popup_open("", _ANY):
             imgui.open_popup(_TRUST)
         elif app.go_to_asked:
             imgui.open_popup(_GO_TO)
@@ -48,12 +49,13 @@ class Popups:
             imgui.open_popup(_HELP)
         app.open_asked = app.help_asked = app.go_to_asked = False
         self._escape(app)
-        self._modal(gui, _ERROR, lambda: self._error(app, gui))
-        self._modal(gui, _OPEN, lambda: self._form.draw(app, gui))
-        self._modal(gui, _HELP, lambda: self._help(gui))
-        self._modal(gui, _TRUST, lambda: self._trust(app, gui))
-        self._modal(gui, _GO_TO, lambda: self._go_to(app, gui))
-        app.popup_open = imgui.is_popup_open("", imgui.PopupFlags_.any_popup)
+        if imgui.is_popup_open("", _ANY):
+            self._modal(gui, _ERROR, lambda: self._error(app, gui))
+            self._modal(gui, _OPEN, lambda: self._form.draw(app, gui))
+            self._modal(gui, _HELP, lambda: self._help(gui))
+            self._modal(gui, _TRUST, lambda: self._trust(app, gui))
+            self._modal(gui, _GO_TO, lambda: self._go_to(app, gui))
+        app.popup_open = imgui.is_popup_open("", _ANY)
         app.widget_held = imgui.is_any_item_active()
 
     @staticmethod
@@ -82,7 +84,7 @@ class Popups:
     def _modal(gui: Gui, title: str, inside) -> None:
         viewport = imgui.get_main_viewport()
         imgui.set_next_window_pos(viewport.get_center(), imgui.Cond_.always, (0.5, 0.5))
-        imgui.push_style_var(imgui.StyleVar_.window_padding, (18 * gui.scale, 16 * gui.scale))
+        imgui.push_style_var(imgui.StyleVar_.window_padding, imgui.ImVec2(18 * gui.scale, 16 * gui.scale))
         opened, _ = imgui.begin_popup_modal(title, None, _MODAL)
         imgui.pop_style_var()
         if opened:
@@ -91,7 +93,7 @@ class Popups:
 
     @staticmethod
     def _error(app: App, gui: Gui) -> None:
-        imgui.push_style_color(imgui.Col_.text, gui.palette.danger)
+        imgui.push_style_color(imgui.Col_.text, gui.colors.danger)
         heading(gui, f"{fa.ICON_FA_TRIANGLE_EXCLAMATION}  That did not work")
         imgui.pop_style_color()
         imgui.dummy((0.0, 2 * gui.scale))
@@ -114,14 +116,14 @@ class Popups:
             imgui.close_current_popup()
             return
         width = 520 * gui.scale
-        imgui.push_style_color(imgui.Col_.text, gui.palette.warning)
+        imgui.push_style_color(imgui.Col_.text, gui.colors.warning)
         heading(gui, f"{fa.ICON_FA_SHIELD_HALVED}  Replay {question.capture.path.name}?")
         imgui.pop_style_color()
         imgui.dummy((0.0, 2 * gui.scale))
         imgui.push_text_wrap_pos(width)
         imgui.text_unformatted(question.text)
         for fault in question.warnings[:_WARNINGS]:
-            imgui.push_style_color(imgui.Col_.text, gui.palette.warning)
+            imgui.push_style_color(imgui.Col_.text, gui.colors.warning)
             imgui.text_unformatted(f"{fa.ICON_FA_TRIANGLE_EXCLAMATION}  {fault}")
             imgui.pop_style_color()
         if len(question.warnings) > _WARNINGS:
@@ -197,7 +199,7 @@ def _column(gui: Gui, x: float, groups: list[tuple[str, list[tuple[str, str]]]])
             imgui.dummy((0.0, 6 * gui.scale))
         caption(gui, title)
         for key, text in rows:
-            imgui.push_style_color(imgui.Col_.text, gui.palette.accent_strong)
+            imgui.push_style_color(imgui.Col_.text, gui.colors.accent_strong)
             imgui.text_unformatted(key)
             imgui.pop_style_color()
             imgui.same_line()

@@ -27,8 +27,8 @@ class StatusBar:
     def draw(self, app: App, gui: Gui) -> None:
         """Build the bar at the bottom of the window."""
         scale = gui.scale
-        imgui.push_style_color(imgui.Col_.window_bg, gui.palette.background)
-        imgui.push_style_var(imgui.StyleVar_.window_padding, (12 * scale, 4 * scale))
+        imgui.push_style_color(imgui.Col_.window_bg, gui.colors.background)
+        imgui.push_style_var(imgui.StyleVar_.window_padding, imgui.ImVec2(12 * scale, 4 * scale))
         height = imgui.get_text_line_height() + 8 * scale
         shown = imgui.internal.begin_viewport_side_bar(
             "##status", imgui.get_main_viewport(), imgui.Dir.down, height, _FLAGS
@@ -36,7 +36,7 @@ class StatusBar:
         imgui.pop_style_var()
         imgui.pop_style_color()
         if shown:
-            imgui.push_style_color(imgui.Col_.text, gui.palette.muted)
+            imgui.push_style_color(imgui.Col_.text, gui.colors.muted)
             imgui.text_unformatted(self.left_text(app, imgui.get_time()))
             right = self._right_text(app)
             right_align(imgui.calc_text_size(right).x)

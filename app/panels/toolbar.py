@@ -44,7 +44,7 @@ class Toolbar:
             draw_list.add_rect_filled((x, y), (x + self._width, y + height), gui.colors.overlay, height / 2)
         imgui.set_cursor_screen_pos((x + 10 * scale, y + 4 * scale))
         imgui.begin_group()
-        imgui.push_style_var(imgui.StyleVar_.item_spacing, (2 * scale, 0.0))
+        imgui.push_style_var(imgui.StyleVar_.item_spacing, imgui.ImVec2(2 * scale, 0.0))
         paused = clock.paused
         if icon_button(gui, _play_label(paused), _PLAY if paused else _PAUSE):
             perform(app, Action.PAUSE)
@@ -60,7 +60,7 @@ class Toolbar:
         imgui.same_line()
         looking = app.lab is not None and app.lab.frame.looking
         if looking:
-            imgui.push_style_color(imgui.Col_.text, gui.palette.control)
+            imgui.push_style_color(imgui.Col_.text, gui.colors.control)
         if icon_button(gui, f"{fa.ICON_FA_EYE}##look", _LOOK):
             perform(app, Action.LOOK_INSIDE)
         if looking:

@@ -34,6 +34,10 @@ _TOOLS = (
     (Tool.PROBE, fa.ICON_FA_CHART_LINE, "Place and drag probes, which record the height"),
     (Tool.RULER, fa.ICON_FA_RULER, "Measure a distance, and the wavelength along it"),
 )
+_BUTTONS = tuple(
+    (f"{icon}##{tool.value}", hint(text, action))
+    for (tool, icon, text), action in zip(_TOOLS, TOOL_ACTIONS, strict=False)
+)
 _ASKED = "Walls, sources and probes need the ripple tank, which is another capture."
 _UNDO = hint("Undo", Action.UNDO)
 _BARE_HEIGHT = 400.0  # a lower place has no room for what is below the tools
@@ -61,16 +65,15 @@ class ToolBar:
         draw = imgui.get_window_draw_list()
         if self._height:
             draw.add_rect_filled((x, y), (x + width, y + self._height), gui.colors.overlay, width / 3)
-        imgui.push_style_var(imgui.StyleVar_.item_spacing, (0.0, 2 * scale))
+        imgui.push_style_var(imgui.StyleVar_.item_spacing, imgui.ImVec2(0.0, 2 * scale))
         imgui.set_cursor_screen_pos((x + 4 * scale, y + 5 * scale))
         imgui.begin_group()
-        for index, (tool, icon, text) in enumerate(_TOOLS):
+        for (tool, _, _), (button, text) in zip(_TOOLS, _BUTTONS, strict=True):
             held = tool is app.tools.tool
             if held:
-                imgui.push_style_color(imgui.Col_.button, gui.palette.accent)
-                imgui.push_style_color(imgui.Col_.text, gui.palette.on_accent)
-            label = hint(text, TOOL_ACTIONS[index])
-            if icon_button(gui, f"{icon}##{tool.value}", label, quiet=not held, width=side):
+                imgui.push_style_color(imgui.Col_.button, gui.colors.accent)
+                imgui.push_style_color(imgui.Col_.text, gui.colors.on_accent)
+            if icon_button(gui, button, text, quiet=not held, width=side):
                 app.tools.hold(tool)
             if held:
                 imgui.pop_style_color(2)

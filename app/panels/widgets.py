@@ -16,8 +16,11 @@ from app.gui import Gui
 from app.state import App
 
 # Joining flags takes longer than the call that they are for, and even an attribute of an enum takes as long.
+# A pair given for a vector, or four numbers for a colour, take ten times as long as what ImGui itself knows,
+# for they are tried only after all other ways to call it.
 _RESTED = imgui.HoveredFlags_.for_tooltip | imgui.HoveredFlags_.allow_when_disabled
 _TEXT, _BUTTON = imgui.Col_.text, imgui.Col_.button
+_FITTING = imgui.ImVec2(0.0, 0.0)
 
 
 class Panel(Protocol):
@@ -51,7 +54,7 @@ class Kept:
 
 def caption(gui: Gui, text: str) -> None:
     """A muted text."""
-    imgui.push_style_color(_TEXT, gui.palette.muted)
+    imgui.push_style_color(_TEXT, gui.colors.muted)
     imgui.text_unformatted(text)
     imgui.pop_style_color()
 
@@ -103,7 +106,7 @@ def icon_button(
         imgui.begin_disabled()
     if quiet:
         imgui.push_style_color(_BUTTON, 0)
-    pressed = imgui.button(label, (width, 0.0))
+    pressed = imgui.button(label, imgui.ImVec2(width, 0.0) if width else _FITTING)
     if quiet:
         imgui.pop_style_color()
     if not enabled:
