@@ -9,6 +9,7 @@ import numpy as np
 from app.view import colormaps
 
 DIVERGING, RISING = "balance", "viridis"
+_COLOURS = 256  # that a map has
 _FALL = 0.1  # share of the way that a range shrinks with a look
 
 
@@ -46,8 +47,11 @@ def fitted(low: float | None, high: float | None) -> tuple[float, float]:
 
 
 def calmed(old: tuple[float, float] | None, new: tuple[float, float]) -> tuple[float, float]:
-    """Return a range that grows at once and shrinks slowly, so that colours do not flicker."""
-    if old is None:
+    """Return a range that grows at once and shrinks slowly, so that colours do not flicker.
+
+    It shrinks at once where all values had one colour, as after a reset from values that had run away.
+    """
+    if old is None or old[1] - old[0] > _COLOURS * (new[1] - new[0]):
         return new
     low = new[0] if new[0] < old[0] else old[0] + _FALL * (new[0] - old[0])
     high = new[1] if new[1] > old[1] else old[1] + _FALL * (new[1] - old[1])

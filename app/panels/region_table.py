@@ -1,8 +1,10 @@
-"""Numbers of an array as a table; only the cells that can be seen are written."""
+"""Numbers of an array as a table; only the cells that can be seen are written. An index that is typed is
+gone to."""
 
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
@@ -21,10 +23,17 @@ _TABLE = (
 
 
 class RegionTable:
-    """The table; wide arrays are turned over like pages."""
+    """The table; wide arrays are turned over like pages.
+
+    Attributes:
+        found: row and column that were gone to last, None for none.
+    """
 
     def __init__(self) -> None:
         self._first = 0
+        self._typed = ""
+        self._asked: tuple[int, int] | None = None
+        self.found: tuple[int, int] | None = None
 
     def draw(self, gui: Gui, values: np.ndarray, dimensions: int, plane: int) -> None:
         """Build the table of an array, or of one plane of it.
@@ -44,15 +53,7 @@ class RegionTable:
         elif dimensions < 2:
             flat = flat.reshape(-1, 1, inner)
         rows, columns = flat.shape[:2]
-        if columns > _COLUMNS:
-            imgui.set_next_item_width(imgui.get_content_region_avail().x)
-            last = columns - _COLUMNS
-            self._first = min(self._first, last)
-            _, self._first = imgui.slider_int(
-                "##columns", self._first, 0, last, f"from column %d of {columns}"
-            )
-        else:
-            self._first = 0
+        self._choose(gui, rows, columns)
         shown = min(columns, _COLUMNS)
         if not imgui.begin_table("values", shown + 1, _TABLE):
             return
@@ -63,6 +64,9 @@ class RegionTable:
             imgui.table_setup_column(title, imgui.TableColumnFlags_.width_fixed, wide)
         imgui.table_setup_scroll_freeze(1, 1)
         imgui.table_headers_row()
+        if self._asked is not None:
+            self._scroll(*self._asked, wide)
+            self._asked = None
         clipper = imgui.ListClipper()
         clipper.begin(rows)
         while clipper.step():
@@ -73,9 +77,43 @@ class RegionTable:
                 cells = flat[row, self._first : self._first + shown]
                 for column, cell in enumerate(cells.tolist()):
                     if imgui.table_set_column_index(column + 1):
+                        if self.found == (row, self._first + column):
+                            imgui.table_set_bg_color(imgui.TableBgTarget_.cell_bg, gui.colors.field_hovered)
                         self._cell(gui, cell)
         clipper.end()
         imgui.end_table()
+
+    def _choose(self, gui: Gui, rows: int, columns: int) -> None:
+        """The index to go to, and from which column a wide array is shown."""
+        wide, room = columns > _COLUMNS, imgui.get_content_region_avail().x
+        imgui.set_next_item_width((room - 8 * gui.scale) / 2 if wide else room)
+        entered, self._typed = imgui.input_text_with_hint(
+            "##index", "Go to row, column" if columns > 1 else "Go to index", self._typed,
+            imgui.InputTextFlags_.enter_returns_true,
+        )  # fmt: skip
+        last = max(columns - _COLUMNS, 0)
+        if entered:
+            self.found = self._asked = index_of(self._typed, rows, columns)
+            if self.found is not None and not self._first <= self.found[1] < self._first + _COLUMNS:
+                self._first = self.found[1]
+        self._first = min(self._first, last)
+        if self.found is not None and (self.found[0] >= rows or self.found[1] >= columns):
+            self.found = None  # it is another array
+        if wide:
+            imgui.same_line(0.0, 8 * gui.scale)
+            imgui.set_next_item_width(imgui.get_content_region_avail().x)
+            _, self._first = imgui.slider_int(
+                "##columns", self._first, 0, last, f"from column %d of {columns}"
+            )
+
+    def _scroll(self, row: int, column: int, wide: float) -> None:
+        """Bring a cell to the middle of the table that is being built."""
+        padding = imgui.get_style().cell_padding
+        high, window = imgui.get_text_line_height() + 2 * padding.y, imgui.internal.get_current_window()
+        imgui.set_scroll_y(max((row + 1.5) * high - window.size.y / 2, 0.0))
+        imgui.set_scroll_x(
+            max((column - self._first + 0.5) * (wide + 2 * padding.x) - window.size.x / 2, 0.0)
+        )
 
     @staticmethod
     def _cell(gui: Gui, cell: list[float]) -> None:
@@ -86,3 +124,13 @@ class RegionTable:
         imgui.text_unformatted(text)
         if wrong:
             imgui.pop_style_color()
+
+
+def index_of(text: str, rows: int, columns: int) -> tuple[int, int] | None:
+    """Return row and column of what was typed, such as `12` or `12, 40`; None if there is no such cell."""
+    words = re.findall(r"-?\d+", text)
+    if not 1 <= len(words) <= 2:
+        return None
+    row, column = int(words[0]), int(words[1]) if len(words) > 1 else 0
+    row, column = row + rows * (row < 0), column + columns * (column < 0)  # from the end, as in Python
+    return (row, column) if 0 <= row < rows and 0 <= column < columns else None

@@ -13,7 +13,7 @@ from app.arrays.columns import bar_columns, line_columns
 from app.arrays.flat import render_array
 from app.arrays.frame2d import Look, image_frame, pan_image, span_of, zoom_image, zoom_line
 from app.arrays.gestures import read_at
-from app.arrays.ranges import finite_range, fitted, map_for, number_text, ticks
+from app.arrays.ranges import calmed, finite_range, fitted, map_for, number_text, ticks
 from app.arrays.space import Bounds, bounds_of, frame_box, project
 from app.arrays.ways import (
     INDEX,
@@ -27,6 +27,7 @@ from app.arrays.ways import (
     ways_of,
 )
 from app.lab.lab import Lab
+from app.panels.region_table import index_of
 from app.scene import Scene
 from app.view import colormaps
 from app.view.camera import OrbitCamera
@@ -97,6 +98,12 @@ def test_colours_are_floats_from_zero_to_one_and_bytes_as_they_are():
     assert colours_of(floats, element("vec3f"), 0)[0, :, :3].tolist() == [[0, 128, 255], MAGENTA]
     octets = np.array([[[1, 2, 3, 9]]], np.uint8)
     assert colours_of(octets, element("vec4ub"), 0)[0, 0].tolist() == [1, 2, 3, 255]
+
+
+def test_a_range_shrinks_slowly_but_at_once_from_where_all_values_had_one_colour():
+    assert calmed((0.0, 10.0), (0.0, 5.0)) == pytest.approx((0.0, 9.5))
+    assert calmed((0.0, 5.0), (-1.0, 10.0)) == (-1.0, 10.0)
+    assert calmed((-1.0, 2e38), (0.48, 11.52)) == (0.48, 11.52)
 
 
 def test_ranges_are_of_what_is_finite():
@@ -443,3 +450,14 @@ def test_the_first_choice_is_what_changes(opened):
     changed = frozenset({by_name["field"].region})
     assert first_choice(lab.scene, lab.shown.candidates, changed).label == "field"
     assert first_choice(lab.scene, [], frozenset()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("12", (12, 0)), ("12, 40", (12, 40)), ("[12 40]", (12, 40)), ("-1 -1", (99, 49)),
+        ("100", None), ("3, 50", None), ("", None), ("x", None), ("1 2 3", None),
+    ],
+)  # fmt: skip
+def test_an_index_is_read_as_people_type_it(text, cell):
+    assert index_of(text, 100, 50) == cell
