@@ -10,9 +10,13 @@ import numpy as np
 
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.widgets import tooltip
 
 _COLUMNS = 48
 """Columns that are shown at once: ImGui takes no more than some hundred."""
+_CLAMPED = imgui.SliderFlags_.always_clamp
+_ROWS = 100_000
+"""Rows that are shown at once: float32 does not hold the places of very many, and ImGui gives up."""
 _TABLE = (
     imgui.TableFlags_.scroll_x
     | imgui.TableFlags_.scroll_y
@@ -23,14 +27,14 @@ _TABLE = (
 
 
 class RegionTable:
-    """The table; wide arrays are turned over like pages.
+    """The table; wide and long arrays are turned over like pages.
 
     Attributes:
         found: row and column that were gone to last, None for none.
     """
 
     def __init__(self) -> None:
-        self._first = 0
+        self._first = self._top = 0
         self._typed = ""
         self._asked: tuple[int, int] | None = None
         self.found: tuple[int, int] | None = None
@@ -57,7 +61,7 @@ class RegionTable:
         shown = min(columns, _COLUMNS)
         if not imgui.begin_table("values", shown + 1, _TABLE):
             return
-        wide = (74 if inner == 1 else 62 * min(inner, 4)) * gui.scale
+        wide = (90 if inner == 1 else 68 * min(inner, 4)) * gui.scale
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed, 46 * gui.scale)
         for column in range(shown):
             title = str(self._first + column) if columns > 1 else "value"
@@ -68,9 +72,9 @@ class RegionTable:
             self._scroll(*self._asked, wide)
             self._asked = None
         clipper = imgui.ListClipper()
-        clipper.begin(rows)
+        clipper.begin(min(rows, _ROWS))
         while clipper.step():
-            for row in range(clipper.display_start, clipper.display_end):
+            for row in range(self._top + clipper.display_start, self._top + clipper.display_end):
                 imgui.table_next_row()
                 imgui.table_next_column()
                 imgui.text_disabled(str(row))
@@ -83,34 +87,51 @@ class RegionTable:
         clipper.end()
         imgui.end_table()
 
+    def go_to(self, text: str, rows: int, columns: int) -> None:
+        """Show the cell of an index as it was typed, see `index_of`; an index of none shows what it did."""
+        self.found = self._asked = index_of(text, rows, columns)
+        if self.found is None:
+            return
+        row, column = self.found
+        if not self._first <= column < self._first + _COLUMNS:
+            self._first = column
+        if not self._top <= row < self._top + _ROWS:
+            self._top = row
+
     def _choose(self, gui: Gui, rows: int, columns: int) -> None:
-        """The index to go to, and from which column a wide array is shown."""
-        wide, room = columns > _COLUMNS, imgui.get_content_region_avail().x
-        imgui.set_next_item_width((room - 8 * gui.scale) / 2 if wide else room)
+        """The index to go to, and from which row and column a large array is shown."""
+        room, gap = imgui.get_content_region_avail().x, 8 * gui.scale
+        last, lowest = max(columns - _COLUMNS, 0), max(rows - _ROWS, 0)
+        parts = 1 + bool(last) + bool(lowest)
+        width = (room - (parts - 1) * gap) / parts
+        imgui.set_next_item_width(width)
         entered, self._typed = imgui.input_text_with_hint(
             "##index", "Go to row, column" if columns > 1 else "Go to index", self._typed,
-            imgui.InputTextFlags_.enter_returns_true,
+            imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all,
         )  # fmt: skip
-        last = max(columns - _COLUMNS, 0)
         if entered:
-            self.found = self._asked = index_of(self._typed, rows, columns)
-            if self.found is not None and not self._first <= self.found[1] < self._first + _COLUMNS:
-                self._first = self.found[1]
-        self._first = min(self._first, last)
+            self.go_to(self._typed, rows, columns)
         if self.found is not None and (self.found[0] >= rows or self.found[1] >= columns):
-            self.found = None  # it is another array
-        if wide:
-            imgui.same_line(0.0, 8 * gui.scale)
-            imgui.set_next_item_width(imgui.get_content_region_avail().x)
-            _, self._first = imgui.slider_int(
-                "##columns", self._first, 0, last, f"from column %d of {columns}"
+            self.found = self._asked = None  # it is another array
+        self._first, self._top = min(self._first, last), min(self._top, lowest)
+        if lowest:
+            imgui.same_line(0.0, gap)
+            imgui.set_next_item_width(width)
+            _, self._top = imgui.slider_int("##rows", self._top, 0, lowest, "from %d", _CLAMPED)
+            tooltip(f"The first of the {_ROWS:,} rows that are shown, of {rows:,}. Ctrl+click types it")
+        if last:
+            imgui.same_line(0.0, gap)
+            imgui.set_next_item_width(width)
+            _, self._first = imgui.slider_int("##columns", self._first, 0, last, "column %d on", _CLAMPED)
+            tooltip(
+                f"The first of the {_COLUMNS} columns that are shown, of {columns:,}. Ctrl+click types it"
             )
 
     def _scroll(self, row: int, column: int, wide: float) -> None:
         """Bring a cell to the middle of the table that is being built."""
         padding = imgui.get_style().cell_padding
         high, window = imgui.get_text_line_height() + 2 * padding.y, imgui.internal.get_current_window()
-        imgui.set_scroll_y(max((row + 1.5) * high - window.size.y / 2, 0.0))
+        imgui.set_scroll_y(max((row - self._top + 1.5) * high - window.size.y / 2, 0.0))
         imgui.set_scroll_x(
             max((column - self._first + 0.5) * (wide + 2 * padding.x) - window.size.x / 2, 0.0)
         )
@@ -118,7 +139,7 @@ class RegionTable:
     @staticmethod
     def _cell(gui: Gui, cell: list[float]) -> None:
         wrong = any(isinstance(number, float) and not math.isfinite(number) for number in cell)
-        text = ", ".join(f"{number:.6g}" if isinstance(number, float) else str(number) for number in cell)
+        text = ", ".join(f"{number:.7g}" if isinstance(number, float) else str(number) for number in cell)
         if wrong:
             imgui.push_style_color(imgui.Col_.text, (1.0, 0.25, 1.0, 1.0))
         imgui.text_unformatted(text)

@@ -11,6 +11,7 @@ from app.actions import show_after
 from app.gl_platform import imgui
 from app.panels.not_finite import marked_cells
 from app.panels.parameters import values_inside
+from app.panels.region_table import RegionTable
 from app.scene import open_scene
 from app.trust import remember_recorded
 
@@ -259,3 +260,18 @@ def test_the_banner_covers_nothing_of_the_array_and_its_bar(tmp_path):
         app.scene.reset_water()
         rig.frames(3, launches=0)
         assert shown.covered[0] == before and app.canvas.banner == 0.0
+
+
+def test_the_end_of_a_table_of_a_million_rows_is_gone_to(rig, monkeypatch):
+    inspector = next(panel for panel in rig.desk.panels if panel.name == "Inspector")
+    table, values, seen = RegionTable(), np.arange(1_000_000, dtype=np.float32), []
+    monkeypatch.setattr(inspector, "draw", lambda app, gui: table.draw(gui, values, 1, 0))
+    monkeypatch.setattr(table, "_cell", lambda gui, cell: seen.append(cell))
+    rig.frames(3, launches=0)
+    assert seen[0] == [0.0]
+    table.go_to("-1", 1_000_000, 1)
+    rig.frames(4, launches=0)
+    assert seen[-1] == [999_999.0] and rig.app.log.text() == ""
+    table.go_to("3", 1_000_000, 1)
+    rig.frames(4, launches=0)
+    assert [3.0] in seen[-20:] and rig.app.log.text() == ""
