@@ -18,7 +18,7 @@ _CHILD = imgui.WindowFlags_.child_window.value
 _SETTLING = 4
 """Whole builds after a change: ImGui shows some effects of one only in the build after it."""
 INTERVALS = {
-    "menu": 0.25, "status bar": 0.25, "Parameters": 0.25, "Inspector": 0.25, "Events": 0.25,
+    "menu": 0.25, "status bar": 0.1, "Parameters": 0.25, "Inspector": 0.25, "Events": 0.25,
     "Performance": 0.1,
 }  # fmt: skip
 """Seconds between two builds of what may be kept. The others move with every frame."""
@@ -31,9 +31,9 @@ class Keeping:
         self._built = dict.fromkeys(INTERVALS, -1.0)
         self._whole = _SETTLING
         self._state: tuple[object, ...] = ()
-        self._over_water = self._pointed = False
+        self._over_water = False
         self._turn = ""
-        self._live: tuple[str, ...] = ()
+        self._live = ""
         self._scrolled: set[str] = set()
 
     def begin(self, app: App, gui: Gui) -> None:
@@ -46,10 +46,9 @@ class Keeping:
             self._state, self._whole = state, _SETTLING
         elif self._whole:
             self._whole -= 1
-        pointed, self._pointed = self._pointed, app.push.cell is not None
-        self._live = ("status bar",) if pointed or self._pointed else ()
-        if app.lab is not None and app.lab.selection.kind is not Kind.NOTHING:
-            self._live += ("Inspector",)  # it may show contents that move with every frame
+        # What is selected may have contents that move with every frame.
+        inspects = app.lab is not None and app.lab.selection.kind is not Kind.NOTHING
+        self._live = "Inspector" if inspects else ""
         if self._whole:
             self._built = dict.fromkeys(INTERVALS, now)
             return
@@ -66,13 +65,7 @@ class Keeping:
 
         Whether it does is known when the window has begun: not if it is hovered, or was hidden until now.
         """
-        if (
-            self._whole
-            or name == self._turn
-            or name not in INTERVALS
-            or name in self._live
-            or name in self._scrolled
-        ):
+        if self._whole or name not in INTERVALS or name in (self._turn, self._live) or name in self._scrolled:
             return False
         _internal.set_next_window_refresh_policy(_KEEP)
         return True
@@ -95,9 +88,7 @@ class Keeping:
         """
         window = _internal.get_current_window()
         if window.skip_refresh and window.flags & _CHILD:
-            children = window.parent_window.dc.child_windows
-            window.begin_order_within_parent = len(children)
-            children.push_back(window)
+            window.parent_window.dc.child_windows.push_back(window)
 
 
 def _is_busy(app: App) -> bool:
