@@ -72,6 +72,27 @@ def colors_of(lab: Lab, picture: Picture, by: ColorBy, colors: Packed) -> list[i
     ]
 
 
+def legend_of(by: ColorBy, colors: Packed) -> list[tuple[int, str]]:
+    """Return packed colours of boxes and what they mean."""
+    if by is ColorBy.KIND:
+        return [
+            (colors.launch, "launch"),
+            (colors.good, "copy or fill"),
+            (colors.library, "library call"),
+            (colors.control, "IF or WHILE"),
+        ]
+    if by is ColorBy.KERNEL:
+        return [(colors.muted, "a colour for each kernel")]
+    if by is ColorBy.ACCESS:
+        return [
+            (colors.good, "access known"),
+            (colors.library, "observed"),
+            (colors.control, "assumed (dashed lines)"),
+        ]
+    most = "the slowest" if by is ColorBy.TIME else "moves most"
+    return [(heat(1.0), most), (heat(0.5), "half of that"), (heat(0.0), "next to nothing")]
+
+
 def notes_of(lab: Lab, picture: Picture, by: ColorBy) -> dict[int, str]:
     """Return a short text for each box that has one: its time if it was measured, else its bytes if asked."""
     if by is ColorBy.BYTES:

@@ -12,7 +12,7 @@ from app.bindings import Action
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.lab.lab import Lab
-from app.panels.graph_colors import ColorBy
+from app.panels.graph_colors import ColorBy, legend_of
 from app.panels.graph_find import Find, Sort, choose, find
 from app.panels.widgets import Kept, caption, hint, icon_button, tooltip
 from app.state import App
@@ -103,11 +103,7 @@ def _colours(app: App, gui: Gui, panel: GraphPanel, lab: Lab) -> None:
         if not measured:
             tooltip("Measure first: the stopwatch in the Events panel")
     imgui.separator()
-    for color, text in (
-        (gui.colors.good, "access known"),
-        (gui.colors.library, "observed"),
-        (gui.colors.control, "assumed (dashed lines)"),
-    ):
+    for color, text in legend_of(panel.color_by, gui.colors):
         corner = imgui.get_cursor_screen_pos()
         y = corner.y + imgui.get_text_line_height() / 2
         imgui.get_window_draw_list().add_circle_filled((corner.x + 5 * gui.scale, y), 4 * gui.scale, color)

@@ -16,6 +16,7 @@ from app.lab import lab
 from app.lab.contents import Typing, contents_of, facts_of, picture_of, save_csv, save_npy
 from app.lab.selection import Kind
 from app.opening import Answer
+from app.panels.graph_colors import ColorBy, colors_of, legend_of
 from app.panels.graph_draw import MOST_BOXES, MOST_PATHS
 from app.panels.graph_find import Sort, choose, find
 from app.panels.graph_parts import dashes_of, line_of
@@ -498,3 +499,13 @@ def test_values_of_the_open_capture_are_those_of_the_player(rig):
     values, where = rig.app.lab.contents(region)
     assert where == "now" and np.array_equal(values, rig.app.scene.player.get("heights"))
     assert open_capture(rig.app.scene.capture.path).regions[region].shape == values.shape
+
+
+def test_the_legend_holds_the_colours_of_the_boxes(rig):
+    graph = next(panel for panel in rig.desk.panels if panel.name == "Graph")
+    colors = rig.gui.colors
+    for by in (ColorBy.KIND, ColorBy.ACCESS):
+        told = {color for color, _ in legend_of(by, colors)} | {colors.muted}
+        assert set(colors_of(rig.app.lab, graph.picture, by, colors)) <= told
+    (most, _), _, _ = legend_of(ColorBy.BYTES, colors)
+    assert most in colors_of(rig.app.lab, graph.picture, ColorBy.BYTES, colors)
