@@ -167,6 +167,9 @@ def _quit(app: App) -> None:
         app.notice = "you have taken over: the session is no longer replayed"
     elif app.tools.tool is not Tool.PUSH or app.tools.ruler is not None:
         app.tools.put_down()
+    elif app.session.job is not None and app.quit_warned is not app.session.job:
+        app.quit_warned = app.session.job
+        app.notice = "an export is being made: Esc again ends it and the program"
     else:
         app.quitting = True
 

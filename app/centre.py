@@ -42,7 +42,7 @@ def draw_array(app: App, gui: Gui | None, *, single: bool = False) -> bool:
     inks = inks_of(gui)
     size = place[2], place[3]
     shown.fit_place(size[0] / size[1])
-    shown.refresh(time.perf_counter(), force=single or gui is None)
+    shown.refresh(time.perf_counter(), force=single or gui is None or app.unattended)
     insets = Insets(*(side * ratio for side in shown.covered)) if gui is not None else Insets()
     key = (shown.revision, shown.look, shown.pose, shown.sentence, size, unit, insets, inks)
     if key != shown.layout_of or shown.layout is None:

@@ -229,9 +229,15 @@ def save_picture(path: Path, pixels: np.ndarray) -> None:
 
 
 def tell_replayed(scene: Scene, frames: int) -> None:
-    """Print how many frames of what were replayed, and where."""
+    """Print how many frames of what were replayed, and where; on stderr, what is not finite by now."""
     assert scene.player is not None
     print(f"replayed  {counted(frames, 'frame')} of {printable(scene.name)} on {scene.player.device}")
+    if names := scene.not_finite_names():
+        print(
+            f"ripplescope: NaN or infinite values in {', '.join(map(printable, names))}; "
+            "the window finds the event that made the first, 'ripplescope state' shows what any event left",
+            file=sys.stderr,
+        )
 
 
 def tell_saved(path: Path, size: tuple[int, int]) -> None:

@@ -110,8 +110,8 @@ def run_app(
             open_window(size, "Ripplescope", headless=headless is not None, vsync=vsync)
         )
         app = App(window, settings, device=device, config=config)
-        app.prefer, app.trust, app.asks = prefer, trust, headless is None
-        app.vsync = vsync
+        app.prefer, app.trust, app.vsync = prefer, trust, vsync
+        app.asks, app.unattended = headless is None, headless is not None
         if free_run:
             app.set_free_run(True)
         stack.callback(app.close)
@@ -228,7 +228,7 @@ def launch(app: App, now: float | None, count: int) -> int:
         for segment in app.push.segments(count):
             scene.push(segment)
             scene.player.launch()
-        if count and not scene.not_finite and scene.check_finite(app.frame):
+        if count and not app.unattended and not scene.not_finite and scene.check_finite(app.frame):
             scene.clock.paused = True
             lab.find_not_finite()
     except Exception:
@@ -319,7 +319,7 @@ def stop_if_not_finite(app: App) -> None:
     if app.resets_seen != scene.resets:
         app.resets_seen = scene.resets
         app.water.forget_not_finite()
-    if app.water.not_finite and not scene.not_finite:
+    if app.water.not_finite and not scene.not_finite and not app.unattended:
         scene.not_finite = scene.clock.paused = True
         app.lab.find_not_finite()
 

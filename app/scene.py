@@ -248,6 +248,11 @@ class Scene:
             self.not_finite = not all(_is_finite(self.player, name) for name in self.watched)
         return self.not_finite
 
+    def not_finite_names(self) -> list[str]:
+        """Return the watched arrays that hold a NaN or an infinity now; fetches them all from a GPU."""
+        player = self.player
+        return [] if player is None else [name for name in self.watched if not _is_finite(player, name)]
+
     def look_at_disk(self) -> None:
         """Notice whether the file on disk is another one by now."""
         stamp = file_stamp(self.capture.path)

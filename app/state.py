@@ -59,6 +59,8 @@ class App:
         lab: what is known of the scene's capture and done to it; None while nothing is open.
         trust: whether captures that nobody has vouched for may run, as with `--trust`.
         asks: whether the window can ask; else such a capture is refused.
+        unattended: whether nobody watches: each picture counts, and nothing stops for a person to look.
+        quit_warned: the export for which it was said that quitting ends it.
         question: a capture that waits for the answer.
         watching: a session that is replayed in the window.
         free_run: one launch a frame without a look at the clock; `set_free_run` changes it.
@@ -94,7 +96,7 @@ class App:
         self.inside_revision = -1
         self.lab: Lab | None = None
         self.session = LiveSession()
-        self.trust = self.asks = False
+        self.trust = self.asks = self.unattended = False
         self.question: TrustQuestion | None = None
         self.watching: Watching | None = None
         self.focused = ""
@@ -110,6 +112,7 @@ class App:
         self.welcome = Welcome()
         self.framed: Rect | None = None
         self.quitting = False
+        self.quit_warned: object = None
         self.vsync = True
         self.free_run = False
         self.frame = 0

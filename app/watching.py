@@ -144,7 +144,7 @@ class Watching(Observer):
         """Note what the session writes."""
         for region, value in values:
             if region == self._pointer:
-                x, y = value.view(np.float32)[:2].tolist()
+                x, y = value.reshape(-1).view(np.float32)[:2].tolist()
                 self._here = (x, y)
             else:
                 self._changed = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from app_rig import running_app
 
@@ -122,3 +124,15 @@ def test_a_digit_takes_each_tool_in_the_order_of_the_bar(rig):
     for number, (tool, _, _) in enumerate(_TOOLS, 1):
         rig.key(str(number))
         assert rig.app.tools.tool is tool
+
+
+def test_esc_warns_once_while_an_export_is_made(rig):
+    rig.app.session.job = job = SimpleNamespace(poll=lambda: False)
+    try:
+        rig.key("escape")
+        assert not rig.app.quitting and "export" in rig.app.notice
+        rig.key("escape")
+        assert rig.app.quitting
+    finally:
+        assert rig.app.session.job is job
+        rig.app.session.job = None

@@ -8,6 +8,7 @@ from app_rig import running_app
 from lab_captures import FIELD, ZERO_AT, ZERO_IN, record_dividing, record_nested
 
 from app.actions import show_after
+from app.cli import main
 from app.gl_platform import imgui
 from app.panels.not_finite import marked_cells
 from app.panels.parameters import values_inside
@@ -201,6 +202,7 @@ def test_large_values_whose_sum_overflows_are_finite(rig):
 def test_a_number_that_the_graph_writes_is_shown_as_it_is_and_can_be_set_again(rig, monkeypatch):
     monkeypatch.setattr("app.scene.FOLLOW_INTERVAL", 0.0)
     scene = rig.app.scene
+    scene._follow_at = 0.0
     editor = scene.editor
     assert editor.values["rounds"] == (3,)
     rig.frames(2, launches=1)
@@ -224,6 +226,7 @@ def test_a_number_that_the_graph_writes_is_shown_as_it_is_and_can_be_set_again(r
 def test_the_same_number_is_written_again_where_the_graph_has_changed_it_meanwhile(rig, monkeypatch):
     monkeypatch.setattr("app.scene.FOLLOW_INTERVAL", 0.0)
     scene = rig.app.scene
+    scene._follow_at = 0.0
     rig.frames(2, launches=1)
     monkeypatch.setattr("app.scene.FOLLOW_INTERVAL", 1e9)
     rig.frame(launches=0)  # looks a last time
@@ -275,3 +278,26 @@ def test_the_end_of_a_table_of_a_million_rows_is_gone_to(rig, monkeypatch):
     table.go_to("3", 1_000_000, 1)
     rig.frames(4, launches=0)
     assert [3.0] in seen[-20:] and rig.app.log.text() == ""
+
+
+def test_each_picture_without_anybody_watching_is_of_its_own_launch(rig):
+    rig.app.unattended = True
+    lab = rig.app.lab
+    assert lab.shown.active
+    lab.shown.pick(rig.app.scene.player.parameters["field"].region)
+    for _ in range(4):  # in much less than the time between two reads for a display
+        rig.frames(1, launches=1)
+        np.testing.assert_array_equal(lab.shown.scalars, rig.app.scene.player.get("field"))
+
+
+@pytest.mark.parametrize("way", ["--ui", "--top-view"])
+def test_without_a_display_what_is_not_finite_is_told(way, tmp_path, capsys):
+    path = record_dividing(tmp_path)
+    remember_recorded(path)
+    words = ["--headless", str(path), "--size", "320x200", "--device", "cpu", way]
+    assert main([*words, "--frames", str(ZERO_IN)]) == 0
+    assert "NaN" not in capsys.readouterr().err
+    assert main([*words, "--frames", str(ZERO_IN + 1)]) == 0
+    told = capsys.readouterr()
+    assert "NaN or infinite values in quotient" in told.err
+    assert f"replayed  {ZERO_IN + 1} frames" in told.out

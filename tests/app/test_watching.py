@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from app_rig import running_app
 
+from app.actions import show_after
 from app.cli import main
 from app.opening import Answer
 from app.panels.watching import strip_text
@@ -193,3 +194,12 @@ def test_a_session_is_listed_where_captures_are(recorded, tmp_path):
     from app.folder import listed
 
     assert [entry.name for entry in listed(recorded[0].parent).entries] == ["a.ripple"]
+
+
+def test_the_state_after_an_event_of_the_last_frame_can_be_looked_at(rig, recorded):
+    rig.app.open(recorded[0])
+    watch_until(rig, 15)
+    show_after(rig.app, 3)
+    rig.frames(3)
+    assert rig.app.message == "" and rig.app.lab.frame.event == 3
+    assert rig.app.inside is not None
