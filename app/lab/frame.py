@@ -52,6 +52,7 @@ class FrameView:
         self._surroundings: Surroundings | None = None
         self._replayer: EventReplayer | None = None
         self._state: EventState | None = None
+        self._start: Snapshot | None = None
         self._was_paused = False
         self._next_at: float | None = None
         self._values = -1
@@ -109,6 +110,9 @@ class FrameView:
             self._was_paused = self._scene.clock.paused
             self._scene.clock.paused = True
         fresh = not self.looking or start is not None
+        if fresh:
+            self._start = start  # a kept frame stays that frame also in an edited capture
+        start = self._start
         if self._replayer is None or self._replayer.capture is not player.capture:
             self._close_replayer()
             self._replayer = EventReplayer(player.capture, player.device, start or player.snapshot())
@@ -149,7 +153,7 @@ class FrameView:
         if not self.looking:
             return
         self.looking = self.playing = False
-        self._state, self.around = None, ()
+        self._state, self._start, self.around = None, None, ()
         self._scene.clock.paused = self._was_paused
         self.revision += 1
 

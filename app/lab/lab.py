@@ -25,7 +25,7 @@ from replay.events.observe import observe_access
 from replay.graph.access import observed_operation
 from replay.graph.flow import Flow, data_flow
 from replay.graph.fold import Folded, fold_capture
-from replay.graph.model import Access, Operation, Provenance
+from replay.graph.model import Access, Capture, Operation, Provenance
 from replay.graph.nodes import Opened
 from replay.graph.operations import LazyOperations
 from replay.graph.uses import ASSUMED, OBSERVED
@@ -80,6 +80,7 @@ class Lab:
         self._flow: Flow | None = None
         self.history: History | None = None
         self._costs: dict[int, EventCost] = {}
+        self._found_in: Capture | None = None
         self.shown = ShownArray(self, active=not scene.is_water)
         self.attach()
 
@@ -258,6 +259,7 @@ class Lab:
 
     def _show_found(self, found: FoundFrame | None) -> None:
         self.found = found
+        self._found_in = self.scene.player.capture if self.scene.player is not None else None
         if found is None or found.first.event is None:
             return
         first = found.first
@@ -280,8 +282,13 @@ class Lab:
         self.frame.leave()
 
     def marked(self, region: int) -> np.ndarray | None:
-        """Return the cells of a region that the first event made not finite, (n, dimensions)."""
+        """Return the cells of a region that the first event made not finite, (n, dimensions).
+
+        None also once an argument was edited: it may make other cells so, or none.
+        """
         if self.found is None or self.frame.event != self.found.first.event:
+            return None
+        if self.scene.player is None or self.scene.player.capture is not self._found_in:
             return None
         return next((made.cells(400) for made in self.found.first.made if made.region == region), None)
 

@@ -48,7 +48,8 @@ def toolbar(app: App, gui: Gui, panel: GraphPanel) -> None:
         "##find", f"{fa.ICON_FA_MAGNIFYING_GLASS}  Find  (Ctrl+F)", panel.search,
         _FIELD,
     )  # fmt: skip
-    tooltip(_FIND)
+    if not panel.search:  # or it would cover what was found
+        tooltip(_FIND)
     imgui.same_line(0.0, gap)
     if icon_button(gui, f"{fa.ICON_FA_EXPAND}##fit", "Fit the whole graph", width=button):
         panel.fit_asked = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from app_rig import running_app
-from lab_captures import FIELD, ZERO_AT, ZERO_IN, record_dividing, record_nested
+from lab_captures import FIELD, ZERO_AT, ZERO_IN, record_dividing, record_growing, record_nested
 
 from app.actions import show_after
 from app.cli import main
@@ -15,6 +15,7 @@ from app.panels.parameters import values_inside
 from app.panels.region_table import RegionTable
 from app.scene import open_scene
 from app.trust import remember_recorded
+from replay.edit import Edit
 
 
 @pytest.fixture(scope="module")
@@ -301,3 +302,26 @@ def test_without_a_display_what_is_not_finite_is_told(way, tmp_path, capsys):
     told = capsys.readouterr()
     assert "NaN or infinite values in quotient" in told.err
     assert f"replayed  {ZERO_IN + 1} frames" in told.out
+
+
+def test_an_argument_edited_in_a_kept_frame_shows_that_frame_and_no_marks_of_before(tmp_path):
+    path = record_growing(tmp_path)
+    remember_recorded(path)
+    with running_app(open_scene(path, "cpu").player, size=(1280, 800)) as rig:
+        run_until_found(rig)
+        app, lab = rig.app, rig.app.lab
+        number, event = lab.found.frame, lab.found.first.event
+        field, out = (app.scene.player.parameters[name].region for name in ("field", "root"))
+        assert lab.marked(out) is not None and lab.frame.which == f"frame {number}"
+        app.play(lab.edits.set(Edit(0, 1, 4.0)))
+        rig.frames(2)
+        assert lab.frame.looking and lab.frame.event == event and lab.frame.which == f"frame {number}"
+        # FACTORS make 2 a frame, and 4 once their first one is 4.
+        assert lab.contents(field)[0] == pytest.approx(FIELD * 2.0**number * 4.0)
+        assert lab.marked(out) is None
+        app.play(lab.edits.revert_all())
+        assert lab.contents(field)[0] == pytest.approx(FIELD * 2.0**number * 2.0)
+        lab.frame.leave()
+        show_after(app, 0)
+        assert lab.frame.which == "the next frame"
+        assert lab.contents(field)[0] == pytest.approx(app.scene.player.get("field") * 2.0)
