@@ -19,6 +19,7 @@ from app.state import App
 # A pair given for a vector, or four numbers for a colour, take ten times as long as what ImGui itself knows,
 # for they are tried only after all other ways to call it.
 _RESTED = imgui.HoveredFlags_.for_tooltip | imgui.HoveredFlags_.allow_when_disabled
+_FRAME_PADDING = imgui.StyleVar_.frame_padding
 _TEXT, _BUTTON = imgui.Col_.text, imgui.Col_.button
 _FITTING = imgui.ImVec2(0.0, 0.0)
 
@@ -106,7 +107,11 @@ def icon_button(
         imgui.begin_disabled()
     if quiet:
         imgui.push_style_color(_BUTTON, 0)
+    if width:  # the padding of a button leaves too little of a narrow one for its icon
+        imgui.push_style_var(_FRAME_PADDING, imgui.ImVec2(0.0, imgui.get_style().frame_padding.y))
     pressed = imgui.button(label, imgui.ImVec2(width, 0.0) if width else _FITTING)
+    if width:
+        imgui.pop_style_var()
     if quiet:
         imgui.pop_style_color()
     if not enabled:
