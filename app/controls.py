@@ -207,6 +207,8 @@ def _press_key(app: App, event: KeyPressed, typing: bool) -> None:
     action = action_for(event.key, modifiers, repeat=event.repeat)
     if action is None or (app.message and action is not Action.QUIT):
         return
-    if typing and not (action is Action.QUIT and app.popup_open):
-        return  # a form closes at once, though its text field has the keyboard
+    if app.popup_open and action is not Action.QUIT:
+        return  # what is typed there must not act on what lies behind it
+    if typing and not app.popup_open:
+        return  # but a form closes at once, though its text field has the keyboard
     perform(app, action)

@@ -91,6 +91,8 @@ class EditRow:
         tooltip("Write a new .wrp with the changed numbers; the one that is open stays as it is")
         if imgui.begin_popup("save"):
             caption(gui, "Path of the new capture")
+            if imgui.is_window_appearing():
+                imgui.set_keyboard_focus_here()
             imgui.set_next_item_width(420 * scale)
             entered, self._path = imgui.input_text(
                 "##path", self._path, imgui.InputTextFlags_.enter_returns_true

@@ -6,6 +6,7 @@ reaches the player is not decided here: see `replay.edit` and `App.play`.
 
 from __future__ import annotations
 
+import numpy as np
 from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.gl_platform import imgui
@@ -260,7 +261,7 @@ class ArgumentTable:
         slot = (argument.index, member.offset if member is not None else 0, component or 0)
         shown = self._typed.get(slot, number)
         if element.scalar.kind == "f":
-            form = "%.9g" if element.scalar.itemsize <= 4 else "%.15g"
+            form = _shortest(float(shown), element.scalar)
             changed, typed = imgui.input_double("##value", float(shown), 0.0, 0.0, form)
         elif element.scalar.kind == "b":
             changed, ticked = imgui.checkbox("##value", bool(shown))
@@ -277,8 +278,18 @@ class ArgumentTable:
             self._typed[slot] = typed
         if imgui.is_item_deactivated_after_edit() and slot in self._typed:
             wanted = self._typed.pop(slot)
-            if wanted != number:
+            cancelled = imgui.is_key_pressed(imgui.Key.escape)
+            # Compared as the launch holds it: the field's text has fewer digits than `number`.
+            if not cancelled and element.scalar.type(wanted) != element.scalar.type(number):
                 change(wanted)
+
+
+def _shortest(value: float, scalar: np.dtype) -> str:
+    """Return the format with the fewest digits that give the same number of a type, as `inspect` does."""
+    kept = scalar.type(value)
+    whole = len(f"{abs(value):.0f}") if abs(value) < 1e7 else 1  # with fewer, 1200 would be 1.2e+03
+    digits = (n for n in range(whole, 17) if scalar.type(float(f"{value:.{n}g}")) == kept)
+    return f"%.{next(digits, 17)}g"
 
 
 def _short(type_name: str) -> str:

@@ -7,8 +7,10 @@ import pytest
 from app_rig import running_app
 from lab_captures import FIELD, record_blend
 
+from app.gl_platform import imgui
 from app.lab.members import members_of
 from app.panels.edit_row import EditRow
+from app.panels.inspect_arguments import _shortest
 from app.panels.inspect_region import _span
 from app.scene import open_scene
 from app.trust import remember_recorded
@@ -129,3 +131,68 @@ def test_observing_says_what_was_found_and_all_panels_agree(rig):
 
 def test_events_that_are_not_all_between_two_are_counted():
     assert (_span(3, 3, 1), _span(1, 4, 4), _span(2, 8, 4)) == ("3", "1–4", "2…8 (4 of them)")
+
+
+@pytest.mark.parametrize(
+    ("value", "type_name", "text"),
+    [
+        (np.float32(0.2), "float32", "0.2"), (np.float32(1 / 3), "float32", "0.33333334"),
+        (2.5, "float32", "2.5"), (1200.0, "float32", "1200"), (0.1, "float64", "0.1"),
+        (0.1 + 0.2, "float64", "0.30000000000000004"), (0.0, "float32", "0"),
+    ],
+)  # fmt: skip
+def test_a_number_is_shown_with_the_fewest_digits_that_give_it_again(value, type_name, text):
+    assert _shortest(float(value), np.dtype(type_name)) % value == text
+
+
+def test_esc_in_a_field_of_a_number_edits_nothing(rig):
+    lab = rig.app.lab
+    lab.selection.select_event(0)
+    argument = lab.operation(0).arguments[0]
+    member = next(m for m in members_of(argument) if m.offset == 56)
+    EditRow().set(rig.app, lab, 0, argument, None, 0.2, member)
+    before = lab.revision
+    rig.frames(3)
+    inspector = next(panel for panel in rig.desk.panels if panel.name == "Inspector")
+    table = next(
+        inside
+        for part in vars(inspector).values()
+        for inside in [part, *getattr(part, "__dict__", {}).values()]
+        if hasattr(inside, "places")
+    )  # fmt: skip
+    rig.click(*table.places[0, 56])
+    rig.frames(2)
+    if not rig.gui.takes_keys:
+        rig.click(*table.places[0, 56])
+        rig.frames(2)
+    assert rig.gui.takes_keys
+    imgui.get_io().add_input_character(ord("7"))
+    rig.frames(2)
+    rig.key("escape")
+    rig.frames(3)
+    assert not rig.gui.takes_keys and lab.revision == before and not rig.app.quitting
+
+
+def test_what_is_typed_into_save_as_acts_on_nothing_behind_it(rig, monkeypatch):
+    app, lab = rig.app, rig.app.lab
+    lab.selection.select_event(0)
+    argument = lab.operation(0).arguments[0]
+    member = next(m for m in members_of(argument) if m.offset == 56)
+    EditRow().set(app, lab, 0, argument, None, 0.5, member)
+    press = imgui.button
+    with monkeypatch.context() as pressed:
+        pressed.setattr(
+            imgui, "button", lambda label, *rest: press(label, *rest) or label.endswith("Save as…")
+        )
+        rig.frames(1)
+    rig.frames(3)
+    assert app.popup_open and rig.gui.takes_keys
+    rig.key("space")
+    assert not app.scene.clock.paused
+    rig.key("escape")
+    rig.frames(2)
+    rig.key("F1")  # a popup without a field
+    rig.frames(2)
+    assert app.popup_open and not rig.gui.takes_keys
+    rig.key("space")
+    assert not app.scene.clock.paused
