@@ -75,7 +75,7 @@ class Timeline:
         label = f"{fa.ICON_FA_TOWER_BROADCAST}  Back to live"
         wide = imgui.calc_text_size(label).x + 20 * scale
         room = width - wide - 34 * scale
-        key = (frame.event, frame.revision, frame.which, room, lab.found)
+        key = (frame.event, frame.revision, frame.which, room, lab.found, lab.shown.active)
         title, about = self._text.get(key, lambda: _texts(lab, room))  # type: ignore[misc]
         draw = imgui.get_window_draw_list()
         top = y + 8 * scale + imgui.get_style().frame_padding.y
@@ -177,7 +177,7 @@ def _texts(lab: Lab, room: float) -> tuple[str, str]:
     words = [lab.capture.operations[frame.event].label]
     if not frame.ran:
         words = ["does not run in this frame", *words]
-    if frame.field is not None:
+    if frame.field is not None and not lab.shown.active:  # an array has its name over it
         words.append(f"shows {lab.region_name(frame.field)}")
     words.append(f"in {frame.which}")
     about = "  ·  ".join(words)

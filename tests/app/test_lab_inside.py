@@ -13,6 +13,7 @@ from app.gl_platform import imgui
 from app.panels.not_finite import marked_cells
 from app.panels.parameters import values_inside
 from app.panels.region_table import RegionTable
+from app.panels.timeline import _texts
 from app.scene import open_scene
 from app.trust import remember_recorded
 from replay.edit import Edit
@@ -238,6 +239,14 @@ def test_the_same_number_is_written_again_where_the_graph_has_changed_it_meanwhi
         assert scene.player.get("rounds").tolist() == [0]
         assert scene.player.get("field") == pytest.approx(2 * 3 * 4 * before)
     assert scene.editor.undo() and not scene.editor.can_undo  # it was one change
+
+
+def test_the_timeline_names_the_field_only_where_it_is_shown_as_water(rig):
+    show_after(rig.app, 4)
+    shown = rig.app.lab.shown
+    assert shown.active and "shows" not in _texts(rig.app.lab, 2000.0)[1]
+    shown.active = False
+    assert "shows field" in _texts(rig.app.lab, 2000.0)[1]
 
 
 def test_parameters_tell_what_they_hold_after_the_event(rig):
