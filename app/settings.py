@@ -26,6 +26,8 @@ MAX_RECENT = 10
 THEMES = ("dark", "light")
 OPTIONAL_PANELS = frozenset({"Sources", "Probes", "Gallery", "Capture, explained"})
 """Panels that are closed until the user opens them."""
+_NOT_REOPENED = "Capture, explained"
+"""A lesson that records its graphs when it opens: it does so when asked, not with each start."""
 
 
 def config_folder() -> Path:
@@ -58,12 +60,12 @@ class Settings:
 
     def closed_panels(self) -> set[str]:
         """Return the panels that are not shown."""
-        return set(self.hidden_panels) | (OPTIONAL_PANELS - set(self.opened_panels))
+        return set(self.hidden_panels) | (OPTIONAL_PANELS - set(self.opened_panels)) | {_NOT_REOPENED}
 
     def remember_panels(self, closed: set[str]) -> None:
         """Keep which panels are not shown."""
         self.hidden_panels = sorted(closed - OPTIONAL_PANELS)
-        self.opened_panels = sorted(OPTIONAL_PANELS - closed)
+        self.opened_panels = sorted(OPTIONAL_PANELS - closed - {_NOT_REOPENED})
 
 
 def parse_settings(text: str) -> Settings:

@@ -71,3 +71,11 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
         save_settings(Settings(), tmp_path / "file" / "config")
+
+
+def test_panels_are_as_they_were_left_but_the_lesson_starts_closed():
+    settings = Settings()
+    settings.remember_panels({"Log", "Gallery", "Probes"})
+    assert settings.hidden_panels == ["Log"] and settings.opened_panels == ["Sources"]
+    settings.opened_panels.append("Capture, explained")  # by an older version
+    assert settings.closed_panels() == {"Log", "Gallery", "Probes", "Capture, explained"}
