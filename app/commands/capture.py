@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     cuda = Manifest.read(manifest_path(path)).device_kind == "cuda"
     launches = solver(settings.solver).launches(settings.width, settings.height, settings.substeps, cuda=cuda)
     grid = f"{settings.width} x {settings.height} cells"
-    print(f"{printable(str(path))}: {grid}, {settings.substeps} substeps, {launches} launches")
+    print(f"{printable(str(path.resolve()))}: {grid}, {settings.substeps} substeps, {launches} launches")
     if settings.frame_rate != settings.asked_frame_rate:
         asked, taken = settings.asked_frame_rate, settings.frame_rate
         print(

@@ -96,7 +96,8 @@ def export_session(
     total = count_frames(path)
     first, stop = plan.frames[0], total if plan.frames[1] is None else min(plan.frames[1], total)
     if not 0 <= first < stop:
-        raise UsageError(f"no frames from {first} to {stop}: the session has {total}", remedy="count from 0")
+        asked = f"{first}:{'' if plan.frames[1] is None else plan.frames[1]}"
+        raise UsageError(f"no frames {asked} (the session has {total}, counted from 0)")
     with ExitStack() as stack:
         reader = stack.enter_context(SessionReader(path))
         playback = stack.enter_context(Playback(reader, opener))

@@ -119,7 +119,11 @@ def test_another_outcome_is_exit_1_and_names_the_frame(session, tmp_path, capsys
         (["replay", "{session}", "--graph", "{other}"], "is not the capture of this session"),
         (["export", "{session}", "--mp4", "x.avi"], "is not a .mp4"),
         (["export", "{session}", "--npz", "gone/x.npz"], "there is no folder"),
-        (["export", "{session}", "--npz", "x.npz", "--frames", "30:"], "the session has 30"),
+        (["export", "{session}", "--npz", "x.npz", "--frames", "30:"], "no frames 30: (the session has 30,"),
+        (
+            ["export", "{session}", "--npz", "x.npz", "--frames", "40:50"],
+            "no frames 40:50 (the session has 30,",
+        ),
         (["export", "{session}", "--npz", "x.npz", "--frames", "7"], "is no range"),
         (["export", "{session}", "--npz", "x.npz", "--fps", "0"], "is no frame rate"),
         (["export", "{session}", "--png-dir", "{full}"], "is not empty"),

@@ -20,6 +20,16 @@ def test_capture(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert {entry.name for entry in tmp_path.iterdir()} == {"x.wrp", "x.json", "x_modules"}
 
 
+def test_the_path_of_a_capture_is_told_without_detours(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "b").mkdir()
+    monkeypatch.chdir(tmp_path / "b")
+    sizes = ["--width", "24", "--height", "16", "--substeps", "3"]
+    assert main(["capture", *sizes, "--device", "cpu", "--output", "../x"]) == 0
+    assert capfd.readouterr().out.startswith(f"{tmp_path.resolve() / 'x.wrp'}: 24 x 16")
+
+
 def test_capture_tells_of_another_frame_rate(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["capture", "--substeps", "1", "--device", "cpu", "--output", str(tmp_path / "x")]) == 0
     assert "note: a frame of 1/60 s would be unstable" in capfd.readouterr().out
