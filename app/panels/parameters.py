@@ -54,7 +54,9 @@ class ParametersPanel:
         self._presets.draw(app, gui)
         imgui.dummy((0.0, 2 * gui.scale))
         if not editor.names:
-            caption(gui, "This capture names no small arrays to move.")
+            replayed = app.scene.player is not None
+            none = "This capture names no small arrays to move."
+            caption(gui, none if replayed else "Not replayed: nothing to move.")
         for name in editor.names:
             imgui.push_id(name)
             if name == app.focused:

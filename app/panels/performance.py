@@ -117,7 +117,7 @@ class PerformancePanel:
             clock = scene.clock
             facts.insert(0, ("Device", scene.device_text))
             facts.append(("Graph", f"{counted(len(scene.capture.top_level), 'operation')} a launch"))
-            facts.append(pace_fact(clock))
+            facts.append(pace_fact(clock) if scene.player is not None else ("Launches", "not replayed"))
         if app.transfer is not None:
             facts.insert(2, ("Transfer", f"{app.transfer.path}: {app.transfer.reason}"))
         if app.water is not None:

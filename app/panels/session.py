@@ -76,6 +76,9 @@ class SessionPanel:
     def _draw_rewind(self, app: App, gui: Gui) -> None:
         scene, lab = app.scene, app.lab
         history = lab.history if lab is not None else None
+        if scene is not None and scene.player is None:
+            caption(gui, f"No rewind: not replayed, {scene.blocked}")
+            return
         if scene is None or lab is None or history is None:
             caption(gui, "No rewind: the state takes too much memory to keep the last seconds")
             return

@@ -11,7 +11,7 @@ from app.gl_platform import imgui
 from app.panels.edit_row import EditRow
 from app.panels.inspect_arguments import ArgumentTable
 from app.panels.timeline import _texts
-from app.scene import open_scene
+from app.scene import Scene, open_scene
 from replay.text import counted
 
 
@@ -78,3 +78,25 @@ def test_costs_leave_the_names_of_operations_room(rig, monkeypatch):
     monkeypatch.setattr(imgui, "text_unformatted", noted)
     rig.frames(4)
     assert events.rows and widths and min(widths) > 100
+
+
+def test_what_is_not_replayed_is_told_so_in_each_panel(rig, told):
+    rig.app.show(Scene.of_capture(rig.app.lab.capture, "it is not trusted yet"))
+    panels = {panel.name: panel.draw for panel in rig.desk.panels}
+    shown = next(panel for panel in rig.desk.panels if panel.name == "Inspector")
+
+    def draw(app, gui):
+        for name in ("Session", "Parameters", "Performance"):
+            panels[name](app, gui)
+
+    performance = next(panel for panel in rig.desk.panels if panel.name == "Performance")
+    performance._read_at = -1.0  # what was read before is kept for a quarter of a second
+    shown.draw = draw
+    rig.frames(2)
+    assert rig.app.log.text() == ""
+    assert "No rewind: not replayed, it is not trusted yet" in told
+    assert "Not replayed: nothing to move." in told
+    assert ("Launches", "not replayed") in performance._facts
+    assert not any(
+        word in text for text in told for word in ("names no small", "too much memory", "of 60 a second")
+    )
