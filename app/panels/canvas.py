@@ -72,6 +72,7 @@ class CanvasItem:
         imgui.set_next_item_allow_overlap()
         imgui.invisible_button("water", (max(width, 1.0), max(height, 1.0)), _BUTTONS)
         _note(app)
+        water = imgui.get_item_id()
         shows_array = app.lab is not None and app.lab.shown.active
         self._array.draw(app, gui, rect)
         if not shows_array:
@@ -81,6 +82,8 @@ class CanvasItem:
         self._legend.draw(app, gui, rect)
         self._timeline.draw(app, gui, rect)
         _tell(app, gui, rect, hint=self._hint.shows(app, imgui.get_time()))
+        if imgui.internal.get_hovered_id() == water:
+            _note_sudden(app)
         imgui.end()
 
 
@@ -142,6 +145,19 @@ def _note(app: App) -> None:
         canvas.moved = (canvas.moved[0] + io.mouse_delta.x, canvas.moved[1] + io.mouse_delta.y)
     if canvas.hovered:
         canvas.wheel += io.mouse_wheel
+
+
+def _note_sudden(app: App) -> None:
+    """Take presses that came together with the pointer, once it is known that no bar lies there.
+
+    An item that others may overlap is hovered only in the build after that in which the pointer came.
+    """
+    canvas = app.canvas
+    for button in range(3):
+        if imgui.is_mouse_clicked(button) and not canvas.down[button]:
+            canvas.down[button] = True
+            if button == 0 and canvas.clicks[-1:] == [None]:
+                canvas.clicks[-1] = canvas.pointer
 
 
 def _tell(app: App, gui: Gui, rect: Rect, *, hint: bool) -> None:

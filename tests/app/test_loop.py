@@ -120,6 +120,22 @@ def test_a_move_to_a_panel_and_a_press_in_one_poll_stays_on_the_panel(rig):
     assert not np.any(rig.heights())
 
 
+def test_a_move_to_the_water_and_a_click_in_one_poll_push_there(rig):
+    rig.frame(PointerMoved(40.0, 300.0), launches=1)
+    rig.frames(2, launches=1)
+    there = place_of(rig, (12.0, 8.0))
+    rig.frame(
+        PointerMoved(*there),
+        PointerButton(Button.LEFT, True, Modifiers.NONE, *there),
+        PointerButton(Button.LEFT, False, Modifiers.NONE, *there),
+        launches=1,
+    )
+    rig.frames(2, launches=1)
+    row, column = np.unravel_index(np.argmax(np.abs(rig.heights())), rig.heights().shape)
+    assert rig.heights()[row, column] != 0.0 and np.hypot(column - 12, row - 8) <= 8
+    assert not rig.app.push.pressed
+
+
 def test_orbit_pan_and_zoom_move_only_the_camera(rig):
     from app.window import Scrolled
 
