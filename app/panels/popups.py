@@ -167,7 +167,11 @@ class Popups:
 
     @staticmethod
     def _help(gui: Gui) -> None:
+        imgui.align_text_to_frame_padding()
         heading(gui, f"{fa.ICON_FA_KEYBOARD}  Shortcuts")
+        imgui.same_line(0.0, 24 * gui.scale)
+        if imgui.button("Close", (110 * gui.scale, 0.0)):  # up here, where no window is too low for it
+            imgui.close_current_popup()
         imgui.dummy((0.0, 4 * gui.scale))
         groups = [(name, list(rows)) for name, rows in groupby(BINDINGS, key=lambda binding: binding.group)]
         lines = [(name, [(row.shown, row.description) for row in rows]) for name, rows in groups]
@@ -181,9 +185,6 @@ class Popups:
             imgui.begin_group()
             x += _column(gui, x, column) + 36 * gui.scale
             imgui.end_group()
-        imgui.dummy((0.0, 4 * gui.scale))
-        if imgui.button("Close", (110 * gui.scale, 0.0)):
-            imgui.close_current_popup()
 
 
 def _is_modal(popup: imgui.internal.PopupData) -> bool:

@@ -151,6 +151,7 @@ class Probe:
             "simulated": clock.simulated,
             "values": {name: list(value) for name, value in scene.editor.values.items()},
             "mode": None if app.water is None else app.water.options.mode.value,
+            "tool": app.tools.tool.value,
             "panels": app.panels_shown,
             "preset": app.preset,
             "looking": app.lab.frame.looking,
@@ -196,6 +197,7 @@ class Probe:
         app.selected = None
         app.water.options.mode = Mode.WATER
         app.preset = ""
+        app.tools.put_down()
         editor = app.scene.editor
         editor.reset()
         editor.apply({"radius": 1.5})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from desktop import Desktop, desktop
 
-from app.bindings import BINDINGS, Action, Binding
+from app.bindings import BINDINGS, TOOL_ACTIONS, Action, Binding
 from app.window import Modifiers
 
 pytestmark = [
@@ -470,6 +470,23 @@ def quits(user: Desktop, key: str) -> None:
     assert user.wait() == 0
 
 
+TOOLS = {
+    "1": "push", "2": "wall", "3": "erase", "4": "line", "5": "rectangle", "6": "depth", "7": "source",
+    "8": "probe", "9": "ruler",
+}  # fmt: skip
+
+
+def takes_a_tool(user: Desktop, key: str) -> None:
+    user.press("4" if key != "4" else "5")
+    user.until(lambda now: now.tool == ("line" if key != "4" else "rectangle"))
+    user.press(key)
+    user.until(lambda now: now.tool == TOOLS[key])
+    if key != "1":  # with nothing but the hand, Esc would quit
+        user.press("Escape")
+        user.until(lambda now: now.tool == "push")
+    assert user.runs
+
+
 EFFECTS: dict[Action, Callable[[Desktop, str], None]] = {
     Action.PAUSE: pauses,
     Action.STEP: steps,
@@ -493,6 +510,7 @@ EFFECTS: dict[Action, Callable[[Desktop, str], None]] = {
     Action.RELOAD: reloads,
     Action.HELP: helps,
     Action.QUIT: quits,
+    **dict.fromkeys(TOOL_ACTIONS, takes_a_tool),
 }
 
 
