@@ -125,6 +125,10 @@ def test_every_stage_of_the_view_compiles_in_each_variant(gl: Window):
         ("blocks.vert", "blocks.frag", ()),
         ("fullscreen.vert", "overlay.frag", ()),
         ("decal.vert", "decal.frag", ()),
+        ("fullscreen.vert", "array_image.frag", ()),
+        ("fullscreen.vert", "array_image.frag", ("COLOURS",)),
+        ("fullscreen.vert", "array_line.frag", ()),
+        ("array_points.vert", "array_points.frag", ()),
         *((vertex, fragment, defines) for defines in ((), ("BICUBIC",)) for vertex, fragment in sheets),
     ]
     for vertex, fragment, defines in programs:
