@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import signal
 import sys
@@ -34,13 +35,7 @@ def rate(text: str) -> float:
     Raises:
         UsageError: no number from 1 to 1000.
     """
-    try:
-        value = decimal(text)
-    except ValueError:
-        value = 0.0
-    if not 1 <= value <= 1000:
-        raise UsageError(f"--fps {text!r} is no frame rate", remedy="give a number from 1 to 1000")
-    return value
+    return _between(text, 1, 1000, "--fps", "frame rate")
 
 
 def heights_range(text: str) -> tuple[float, float] | None:
@@ -69,12 +64,16 @@ def factor(text: str) -> float:
     Raises:
         UsageError: no number from 0.1 to 100.
     """
+    return _between(text, 0.1, 100, "--exaggeration", "factor")
+
+
+def _between(text: str, low: float, high: float, option: str, noun: str) -> float:
     try:
         value = decimal(text)
     except ValueError:
-        value = 0.0
-    if not 0.1 <= value <= 100:
-        raise UsageError(f"--exaggeration {text!r} is no factor", remedy="give a number from 0.1 to 100")
+        value = math.nan  # in no range
+    if not low <= value <= high:
+        raise UsageError(f"{option} {text!r} is no {noun}", remedy=f"give a number from {low:g} to {high:g}")
     return value
 
 
