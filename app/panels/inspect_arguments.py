@@ -17,6 +17,7 @@ from app.panels.edit_row import EditRow
 from app.panels.graph_tips import WORDS
 from app.panels.widgets import caption, elided, icon_button, shape_text, tooltip
 from app.state import App
+from replay.edit import Key
 from replay.elements import ElementType
 from replay.errors import ParameterError
 from replay.graph.access import access_words
@@ -182,10 +183,7 @@ class ArgumentTable:
         imgui.end_disabled()
         if revert is not None:
             imgui.same_line(0.0, gap)
-            if icon_button(
-                gui, f"{fa.ICON_FA_ROTATE_LEFT}##revert", "Back to what the file holds", width=button
-            ):
-                app.attempt(lambda: self._edits.revert(app, lab, revert))
+            self._revert(app, gui, lab, revert, button)
 
     # Arrays
 
@@ -244,10 +242,13 @@ class ArgumentTable:
         imgui.end_disabled()
         if revert is not None:
             imgui.same_line(0.0, gap)
-            if icon_button(
-                gui, f"{fa.ICON_FA_ROTATE_LEFT}##revert", "Back to what the file holds", width=button
-            ):
-                app.attempt(lambda: self._edits.revert(app, lab, revert))
+            self._revert(app, gui, lab, revert, button)
+
+    def _revert(self, app: App, gui: Gui, lab: Lab, key: Key, width: float) -> None:
+        """The button that takes an edit back."""
+        label = f"{fa.ICON_FA_ROTATE_LEFT}##revert"
+        if icon_button(gui, label, "Back to what the file holds", width=width):
+            app.attempt(lambda: self._edits.revert(app, lab, key))
 
     def _field(
         self, app: App, lab: Lab, operation: Operation, argument: Argument, element: ElementType,
