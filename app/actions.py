@@ -121,7 +121,7 @@ def _next_mode(app: App) -> None:
     if app.water is not None:
         from app.panels.water import next_mode
 
-        if app.lab is not None and app.lab.shown.active:
+        if app.lab is not None and app.shows_array:
             app.lab.shown.active = False
         else:
             next_mode(app.water)

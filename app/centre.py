@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from app.view.arrays import ArrayView
 
 
-def shows_array(app: App) -> bool:
-    """Whether the centre shows an array and not the water."""
-    return app.lab is not None and app.lab.shown.active
-
-
 def draw_array(app: App, gui: Gui | None, *, single: bool = False) -> bool:
     """Read and draw the array in the centre, if it shows one; return whether it does.
 
@@ -74,6 +69,6 @@ def inks_of(gui: Gui | None) -> Inks:
 
 def finish_picture(app: App, gui: Gui | None) -> None:
     """Draw what a single picture without panels shows in its centre, if that is an array."""
-    if gui is None and shows_array(app):
+    if gui is None and app.shows_array:
         app.window.bind()
         draw_array(app, None, single=True)

@@ -69,7 +69,7 @@ def handle_events(app: App, events: Iterable[Event], *, typing: bool) -> None:
 
 def handle_canvas(app: App) -> None:
     """Do what the gestures on the water ask for, as the panels noted them."""
-    if app.lab is not None and app.lab.shown.active:
+    if app.shows_array:
         _use_array(app)
         return
     canvas, camera, hand = app.canvas, app.camera, Hand(app)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from app.applog import Level, LogHandler
 from app.arrays.candidates import check_something_to_show
-from app.centre import draw_array, finish_picture, shows_array
+from app.centre import draw_array, finish_picture
 from app.controls import handle_canvas, handle_events, mark_pointer, water_viewport
 from app.gl_platform import GL
 from app.headless import plan_pushes, set_parameters, tell_replayed, tell_saved
@@ -239,7 +239,7 @@ def launch(app: App, now: float | None, count: int) -> int:
 
 def transfer(app: App) -> None:
     """Bring the heights to OpenGL: those of the state after an event while a frame is looked into."""
-    if app.transfer is None or _is_busy(app) or shows_array(app):
+    if app.transfer is None or _is_busy(app) or app.shows_array:
         return
     if app.lab is not None and app.lab.frame.looking:
         show_inside(app)
@@ -278,7 +278,7 @@ def draw_water(app: App, gui: Gui | None) -> None:
     """Draw the water into its place in the window."""
     if app.window.minimized:
         return
-    if gui is not None and app.water is not None and not shows_array(app):
+    if gui is not None and app.water is not None and not app.shows_array:
         gui.begin_picture(water_viewport(app))
     else:
         app.window.bind()
@@ -302,7 +302,7 @@ def draw_water(app: App, gui: Gui | None) -> None:
 def fit_quality(app: App, now: float, *, moving: bool, elsewhere: float) -> None:
     """Let `auto` quality follow how long frames take; a change is told in the log."""
     water = app.water
-    if water is None or shows_array(app):
+    if water is None or app.shows_array:
         return
     if Quality(water.options.quality) is not Quality.AUTO or app.window.minimized:
         water.auto.rest()

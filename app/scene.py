@@ -171,9 +171,9 @@ class Scene:
         """Give the player what the user changed."""
         if self.player is not None:
             self.editor.upload(self.player)
-            if self.capture.manifest is None and time.perf_counter() >= self._follow_at:
+            if self.capture.manifest is None and (now := time.perf_counter()) >= self._follow_at:
                 # Nothing says which of its arrays the graph writes itself.
-                self._follow_at = time.perf_counter() + FOLLOW_INTERVAL
+                self._follow_at = now + FOLLOW_INTERVAL
                 self.editor.follow(self.player)
             if self.furnishing is not None:
                 self.furnishing.upload(self.player)

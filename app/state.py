@@ -127,6 +127,11 @@ class App:
         self.reload_presets()
 
     @property
+    def shows_array(self) -> bool:
+        """Whether the centre shows an array and not the water."""
+        return self.lab is not None and self.lab.shown.active
+
+    @property
     def selected(self) -> int | None:
         """The selected event."""
         return self.lab.selection.event if self.lab is not None else None

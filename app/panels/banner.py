@@ -9,7 +9,6 @@ from imgui_bundle import icons_fontawesome_6 as fa
 
 from app.actions import perform, show_after
 from app.bindings import Action
-from app.centre import shows_array
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.lab.lab import Lab
@@ -44,7 +43,7 @@ class Banner:
         else:
             return
         scale, (x, y, width, _) = gui.scale, app.canvas.rect
-        left = 0.0 if shows_array(app) else bar_width(gui, app.canvas.rect)
+        left = 0.0 if app.shows_array else bar_width(gui, app.canvas.rect)
         place = (x + (left + width) / 2, y + app.canvas.bars + 6 * scale)
         imgui.set_next_window_pos(place, imgui.Cond_.always, (0.5, 0.0))
         imgui.push_style_color(imgui.Col_.window_bg, gui.colors.raised)

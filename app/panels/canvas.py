@@ -73,9 +73,8 @@ class CanvasItem:
         imgui.invisible_button("water", (max(width, 1.0), max(height, 1.0)), _BUTTONS)
         _note(app)
         water = imgui.get_item_id()
-        shows_array = app.lab is not None and app.lab.shown.active
         self._array.draw(app, gui, rect)
-        if not shows_array:
+        if not app.shows_array:
             self._tools.draw(app, gui, rect)
         self._toolbar.draw(app, gui, rect)
         self._watching.draw(app, gui, rect)
@@ -141,7 +140,7 @@ def _note(app: App) -> None:
             canvas.clicks.append(None)
         elif canvas.down[button] and not imgui.is_mouse_down(button):
             canvas.down[button] = False
-    if canvas.down[1] or canvas.down[2] or (canvas.down[0] and app.lab is not None and app.lab.shown.active):
+    if canvas.down[1] or canvas.down[2] or (canvas.down[0] and app.shows_array):
         canvas.moved = (canvas.moved[0] + io.mouse_delta.x, canvas.moved[1] + io.mouse_delta.y)
     if canvas.hovered:
         canvas.wheel += io.mouse_wheel
@@ -166,7 +165,7 @@ def _tell(app: App, gui: Gui, rect: Rect, *, hint: bool) -> None:
         text, y = "Press Ctrl+O to open a capture, or drop one here", rect[1] + rect[3] / 2
     elif app.scene.player is None:
         text, y = f"Not replayed: {app.scene.blocked}", rect[1] + 14 * gui.scale
-    elif app.lab is not None and (app.lab.frame.looking or app.lab.shown.active):
+    elif app.shows_array or (app.lab is not None and app.lab.frame.looking):
         return
     elif hint and app.watching is None and app.scene.pointer is not None and app.tools.tool is Tool.PUSH:
         if app.scene.caption:

@@ -55,8 +55,8 @@ class Legend:
 def legend_width(app: App, gui: Gui, rect: Rect) -> float:
     """Return how much of a rectangle's bottom the legend takes from its left, window units; 0 without one."""
     width = _SIZE[0] * gui.scale
-    hidden = app.lab is not None and app.lab.shown.active
-    if hidden or app.water is None or app.water.options.mode != Mode.DATA or rect[2] < width + 60 * gui.scale:
+    narrow = rect[2] < width + 60 * gui.scale
+    if app.shows_array or app.water is None or app.water.options.mode != Mode.DATA or narrow:
         return 0.0
     return width + 38 * gui.scale
 
