@@ -132,11 +132,7 @@ def check_iterations(capture: Capture, event: int, iterations: Mapping[int, int]
     """
     from replay.graph.model import OpKind
 
-    around = set()
-    parent = capture.operations[event].parent if event >= 0 else None
-    while parent is not None:
-        around.add(parent)
-        parent = capture.operations[parent].parent
+    around = capture.enclosing(event) if event >= 0 else ()
     for loop, turn in iterations.items():
         given = f"--iteration {loop}={turn}"
         if not 0 <= loop < len(capture.operations) or capture.operations[loop].kind is not OpKind.WHILE:

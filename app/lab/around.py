@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from replay.events.replayer import EventReplayer
-from replay.graph.model import Capture, OpKind
+from replay.graph.model import OpKind
 
 MOST_ITERATIONS = 1024
 """Counting ends here: the iterations before the one that is looked at are written out one by one."""
@@ -83,7 +83,7 @@ class Surroundings:
         capture = self._replayer.capture
         found: list[Around] = []
         turns: dict[int, int] = {}
-        path = [*_path(capture, event), event]
+        path = [*capture.enclosing(event), event]
         for number, other in enumerate(path):
             operation = capture.operations[other]
             inside = other != event
@@ -118,13 +118,3 @@ class Surroundings:
                 return branch
             return "else" if branch == "then" else "then"
         return ""
-
-
-def _path(capture: Capture, event: int) -> tuple[int, ...]:
-    """Return the IFs and WHILEs around an event, outermost first."""
-    found: list[int] = []
-    parent = capture.operations[event].parent
-    while parent is not None:
-        found.append(parent)
-        parent = capture.operations[parent].parent
-    return tuple(reversed(found))

@@ -342,6 +342,15 @@ class Capture:
         """Groups of different names for one region, in file order."""
         return tuple(region.names for region in self.regions.values() if len(region.names) > 1)
 
+    def enclosing(self, event: int) -> tuple[int, ...]:
+        """Return the events of the IFs and WHILEs around an event, outermost first."""
+        found: list[int] = []
+        parent = self.operations[event].parent
+        while parent is not None:
+            found.append(parent)
+            parent = self.operations[parent].parent
+        return tuple(reversed(found))
+
     @property
     def blocking_faults(self) -> tuple[Fault, ...]:
         """The faults for which a replay is refused."""
