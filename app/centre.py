@@ -32,7 +32,7 @@ def draw_array(app: App, gui: Gui | None, *, single: bool = False) -> bool:
         return True
     shown = app.lab.shown
     place = water_viewport(app)
-    ratio = app.window.framebuffer_size[0] / max(app.window.size[0], 1)
+    ratio = app.window.pixel_ratio
     unit = gui.scale * ratio if gui is not None else 1.0
     inks = inks_of(gui)
     size = place[2], place[3]

@@ -308,7 +308,7 @@ class Gui:
     def _wanted_scale(self) -> float:
         window = self._window
         # Where window units are already scaled (macOS, Wayland), ImGui's framebuffer scale does the rest.
-        ratio = window.framebuffer_size[0] / max(window.size[0], 1) or 1.0
+        ratio = window.pixel_ratio or 1.0
         return max(0.5, round(window.content_scale / ratio * self.user_scale * 8) / 8)
 
     def _begin_platform_frame(self, now: float) -> None:

@@ -218,6 +218,11 @@ class Window(abc.ABC):
         """Add events as if the user had caused them; the next `poll` returns them."""
         self._events.extend(events)
 
+    @property
+    def pixel_ratio(self) -> float:
+        """Framebuffer pixels of a window unit, across; 0 while the framebuffer is empty."""
+        return self.framebuffer_size[0] / max(self.size[0], 1)
+
     def to_framebuffer(self, x: float, y: float) -> tuple[float, float]:
         """A place in window units as framebuffer pixels, y down in both."""
         (width, height), (columns, rows) = self.size, self.framebuffer_size

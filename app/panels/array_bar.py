@@ -152,7 +152,7 @@ class ArrayBar:
             return
         left, top, width, height = water_viewport(app)
         x, y = app.window.to_framebuffer(*canvas.pointer)
-        ratio = app.window.framebuffer_size[0] / max(app.window.size[0], 1)
+        ratio = app.window.pixel_ratio
         text = read_at(shown, (x - left, y - top), (width, height), gui.scale * ratio)
         if text:
             imgui.set_tooltip(text)

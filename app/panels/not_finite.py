@@ -48,7 +48,7 @@ def _on_water(app: App, gui: Gui, lab: Lab) -> tuple[list[tuple[float, float]], 
     scene, field, least = app.scene, lab.frame.field, 6 * gui.scale
     if scene is None or scene.grid is None or field is None:
         return [], least
-    ratio, viewport = _ratio(app), water_viewport(app)
+    ratio, viewport = app.window.pixel_ratio, water_viewport(app)
     places = [
         project_cell(app.camera, (column, row), viewport, scene.grid)
         for row, column in marked_cells(lab, field).tolist()
@@ -62,7 +62,7 @@ def _on_array(app: App, gui: Gui, lab: Lab) -> tuple[list[tuple[float, float]], 
     frame = shown.layout.frame if shown.layout is not None else None
     if shown.candidate is None or frame is None or shown.way not in (Way.IMAGE, Way.COLOUR):
         return [], least
-    ratio = _ratio(app)
+    ratio = app.window.pixel_ratio
     if max(frame.cell_x, frame.cell_y) > 2 * least * ratio:
         return [], least
     left, top = app.canvas.rect[:2]
@@ -73,7 +73,3 @@ def _on_array(app: App, gui: Gui, lab: Lab) -> tuple[list[tuple[float, float]], 
         )
         for row, column in marked_cells(lab, shown.candidate.region).tolist()
     ], least
-
-
-def _ratio(app: App) -> float:
-    return app.window.framebuffer_size[0] / max(app.window.size[0], 1)

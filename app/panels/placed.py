@@ -62,7 +62,7 @@ class Overlay:
         if not cells:
             return
         camera, viewport = app.camera, water_viewport(app)
-        ratio = app.window.framebuffer_size[0] / max(app.window.size[0], 1)
+        ratio = app.window.pixel_ratio
         key = (
             tuple(cells), viewport, ratio, scene.grid, camera.target.tobytes(), camera.distance, camera.yaw,
             camera.pitch, camera.fov,
