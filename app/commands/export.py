@@ -64,7 +64,9 @@ def factor(text: str) -> float:
     Raises:
         UsageError: no number from 0.1 to 100.
     """
-    return _between(text, 0.1, 100, "--exaggeration", "factor")
+    from app.look import FACTORS
+
+    return _between(text, *FACTORS, "--exaggeration", "factor")
 
 
 def _between(text: str, low: float, high: float, option: str, noun: str) -> float:
