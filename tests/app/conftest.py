@@ -15,9 +15,12 @@ from app.window import Window, open_window
 from replay.errors import DisplayError
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def headless_window() -> Iterator[Window]:
-    """Yield a headless window of 320 x 240 with a current context; skips without OpenGL, with the reason."""
+    """Yield a headless window of 320 x 240 with a current context; skips without OpenGL, with the reason.
+
+    GLFW keeps to one platform while a window is open, so no module's window may outlive it.
+    """
     try:
         window = open_window((320, 240), "test", headless=True)
     except DisplayError as error:
