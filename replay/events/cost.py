@@ -25,6 +25,7 @@ from replay.players.base import Player
 from replay.players.snapshot import Snapshot
 
 _MOST_NESTED = 200
+_LEAST_EMPTY = 50
 
 Progress = Callable[[int, int], None]
 
@@ -122,12 +123,16 @@ def profile_operations(
     if repeats < 1:
         raise UsageError(f"{repeats} repeats", remedy="take 1 or more")
     whole = cut_after(capture, capture.top_level[-1]) if capture.top_level else Cut(b"", 0)
-    with open_player(capture_of(capture, Cut(b"", 0)), start.device) as nothing:
-        # the shortest one: on a busy machine a median of it may exceed what a small operation takes
-        empty, name = min(_samples(nothing, start, repeats)), nothing.device_name
     with open_player(capture_of(capture, whole), start.device) as all_of_it:
         frame = _median(all_of_it, start, repeats)
-    costs = _measure(capture, start, repeats, empty, most, progress)
+    with open_player(capture_of(capture, Cut(b"", 0)), start.device) as nothing:
+        # The shortest one, of many and of both ends of the measurement: on a busy machine a median, or one
+        # that was taken while others worked, may exceed what a small operation takes.
+        name, many = nothing.device_name, max(repeats, _LEAST_EMPTY)
+        empty = min(_samples(nothing, start, many))
+        costs = _measure(capture, start, repeats, most, progress)
+        empty = min(empty, *_samples(nothing, start, many))
+    costs = [dataclasses.replace(item, seconds=max(item.seconds - empty, 0.0)) for item in costs]
     total = sum(item.seconds for item in costs)
     if total > 0:
         costs = [dataclasses.replace(item, share=item.seconds / total) for item in costs]
@@ -151,13 +156,14 @@ def bytes_moved(operation: Operation) -> tuple[int | None, Provenance]:
 
 
 def _measure(
-    capture: Capture, start: Snapshot, repeats: int, empty: float, most: int, progress: Progress | None
+    capture: Capture, start: Snapshot, repeats: int, most: int, progress: Progress | None
 ) -> list[EventCost]:
+    """Measure the operations of the top level; their times include what launching nothing takes."""
     costs: list[EventCost] = []
     count = len(capture.top_level)
     with Walk(capture, start.device, start) as walk:
         for step in walk.steps():
-            seconds = max(_median(step.player, step.before, repeats) - empty, 0.0)
+            seconds = _median(step.player, step.before, repeats)
             nbytes, provenance = bytes_moved(capture.operations[step.event])
             costs.append(EventCost(step.event, seconds, 0.0, nbytes, provenance, True))
             if progress is not None:

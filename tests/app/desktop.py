@@ -131,10 +131,17 @@ class Desktop:
         self._xdotool(*map(str, words))
 
     def move(self, x: float, y: float) -> None:
-        """Move the pointer there, and wait until the app sees it."""
+        """Move the pointer there, and wait until the app sees it.
+
+        A window manager may still be about to put the window elsewhere: then the pointer is not where it was
+        sent to, and is sent again.
+        """
         x, y = round(x), round(y)
-        self.do("mousemove", "--window", self.window, x, y)
-        self.until(lambda now: now.pointer == [x, y])
+        end = time.monotonic() + PATIENCE
+        while (now := self.state()).pointer != [x, y]:
+            assert time.monotonic() < end, f"the pointer never came to {x}, {y}; at last: {vars(now)}"
+            self.do("mousemove", "--window", self.window, x, y)
+            self.frames(2)
         self.frames(2)
 
     def click(self, x: float, y: float, button: int = 1) -> None:
