@@ -80,7 +80,7 @@ def check_document(
     metadata, operations = document.metadata, document.operations
     assert metadata is not None and operations is not None
     checks = (
-        _header(document, metadata),
+        _header(document, metadata, len(data)),
         _texts(metadata),
         _kernels(metadata),
         _bindings(metadata, regions),
@@ -94,8 +94,11 @@ def check_document(
     return sorted(found, key=lambda fault: fault.offset if fault.offset is not None else len(data))
 
 
-def _header(document: Document, metadata: Metadata) -> Iterator[Fault]:
+def _header(document: Document, metadata: Metadata, nbytes: int) -> Iterator[Fault]:
     header = document.header
+    if spare := header.spare_bytes(nbytes):
+        what = f"{spare} of the file's {nbytes} bytes are in none of its sections; nothing reads them"
+        yield Fault("file", what, NOTE, offset=16, field="header.section_table_offset")
     cpu = header.device_type == DeviceType.CPU
     device = "CPU" if cpu else "CUDA"
     if metadata.version != header.version:

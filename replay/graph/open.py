@@ -13,18 +13,19 @@ import time
 from pathlib import Path
 
 from replay.elements import ElementType
-from replay.errors import ManifestError
+from replay.errors import CaptureFileError, ManifestError
 from replay.graph.arguments import ArgumentDecoder
 from replay.graph.check_contents import harmless_where_overwritten
 from replay.graph.checks import check_document, check_format
 from replay.graph.descriptors import find_descriptors
 from replay.graph.infer import infer_regions
+from replay.graph.machine import available_memory
 from replay.graph.model import Binding, Capture, Fault, Kernel, Mesh, Module, Severity
 from replay.graph.operations import LazyOperations
 from replay.graph.source_access import packaged_access
 from replay.manifest import Manifest, manifest_path, next_manifest_path, read_manifest_of
-from replay.wrp.document import Document, Metadata, RegionRecord, parse
-from replay.wrp.files import capture_path, read_regular_file
+from replay.wrp.document import Document, Metadata, RegionRecord, look_over, parse
+from replay.wrp.files import Peek, capture_path, read_regular_file
 from replay.wrp.layout import DeviceType
 
 _PATIENCE = 1.0  # s; replacing a capture takes milliseconds, but one that was killed may have left its traces
@@ -43,13 +44,25 @@ def open_capture(path: str | os.PathLike[str]) -> Capture:
     deadline = time.monotonic() + _PATIENCE
     while True:
         before = _traces(found)
-        capture = capture_from_bytes(read_regular_file(found), found)
+        data = read_regular_file(found, look=lambda peek: _look(peek, found))
+        capture = capture_from_bytes(data, found)
         # What lies beside the file may be of the capture that replaces it just now: then look again.
         after = _traces(found)
         at_rest = before == after and not after[1]
         if not capture.faults or at_rest or time.monotonic() > deadline:
             return capture
         time.sleep(0.005)
+
+
+def _look(peek: Peek, path: Path) -> None:
+    """Refuse a file that cannot be read here before any memory is taken for it."""
+    look_over(peek, path=str(path))
+    room = available_memory()
+    if room is not None and len(peek) > room:
+        raise CaptureFileError(
+            f"its {len(peek)} bytes are read whole, but only {room} bytes of memory are free here",
+            path=str(path),
+        )
 
 
 def _traces(path: Path) -> tuple[tuple[int, ...], bool]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from replay.errors import CaptureFileError
+from replay.wrp.files import Peek
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Text:
 class Cursor:
     """Reads fields one after another between `start` and `end` of `data`."""
 
-    def __init__(self, data: bytes, start: int, end: int, *, path: str, part: str) -> None:
+    def __init__(self, data: bytes | Peek, start: int, end: int, *, path: str, part: str) -> None:
         self.data, self.at, self.end, self._path, self._part = data, start, end, path, part
 
     @property
@@ -55,29 +55,24 @@ class Cursor:
 
     def u32(self, field: str) -> int:
         """Read an unsigned 32-bit number."""
-        self.require(4, field)
-        (value,) = struct.unpack_from("<I", self.data, self.at)
-        self.at += 4
-        return int(value)
+        return int.from_bytes(self.take(4, field), "little")
 
     def u8(self, field: str) -> int:
         """Read a byte."""
-        self.require(1, field)
-        self.at += 1
-        return self.data[self.at - 1]
+        return self.take(1, field)[0]
 
     def take(self, nbytes: int, field: str) -> bytes:
         """Read raw bytes."""
         self.require(nbytes, field)
+        found = self.data[self.at : self.at + nbytes]
+        if len(found) < nbytes:
+            raise self.fail("the file became shorter while it was read", field)
         self.at += nbytes
-        return self.data[self.at - nbytes : self.at]
+        return found
 
     def record(self, dtype: np.dtype[Any], field: str) -> Any:
         """Read one packed record."""
-        self.require(dtype.itemsize, field)
-        value = np.frombuffer(self.data, dtype, 1, self.at)[0]
-        self.at += dtype.itemsize
-        return value
+        return np.frombuffer(self.take(dtype.itemsize, field), dtype)[0]
 
     def count(self, field: str, smallest: int, *, most: int) -> int:
         """Read how many records follow, each of at least `smallest` bytes, and check that they can."""

@@ -13,9 +13,12 @@ from typing import Any
 from replay.errors import CaptureFileError
 from replay.wrp import layout
 from replay.wrp.cursor import Cursor, Text
+from replay.wrp.files import Peek
 from replay.wrp.layout import DeviceType, Section
 from replay.wrp.stream import scan_operations
 from replay.wrp.tables import OperationTable
+
+_WORTH_A_LOOK = 16 << 20  # bytes; a smaller file is read before its small parts would be
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,17 @@ class Header:
     def section(self, kind: Section) -> SectionEntry:
         """Return the section of a kind; `parse_header` made sure that it is there for format 18."""
         return next(entry for entry in self.sections if entry.type == kind)
+
+    def spare_bytes(self, nbytes: int) -> int:
+        """Return how many of a file's bytes are neither header nor table nor in a section."""
+        parts = [(0, layout.HEADER.itemsize)]
+        parts.append((self.section_table, len(self.sections) * layout.SECTION.itemsize))
+        parts += [(entry.offset, entry.nbytes) for entry in self.sections]
+        covered = at = 0
+        for start, size in sorted(parts):
+            covered += max(0, start + size - max(start, at))
+            at = max(at, start + size)
+        return nbytes - covered
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +166,37 @@ def parse(data: bytes, *, path: str = "") -> Document:
     return Document(header, metadata, regions, scan_operations(data, stream.offset, stream.nbytes, path=path))
 
 
-def parse_header(data: bytes, *, path: str = "") -> Header:
+def look_over(data: Peek, *, path: str = "") -> None:
+    """Refuse a file that is not worth reading whole; only its small parts are read for that.
+
+    Raises:
+        CaptureFileError: header, metadata or regions are broken, or much of the file is in none of its
+            sections.
+    """
+    header = parse_header(data, path=path)
+    spare = header.spare_bytes(len(data))
+    if spare > layout.MAX_SPARE:
+        end = max(entry.offset + entry.nbytes for entry in header.sections)
+        raise CaptureFileError(
+            f"{spare} of its {len(data)} bytes are in none of its sections, which end at {end}",
+            path=path,
+            remedy=f"cut the file there, or copy it again; at most {layout.MAX_SPARE} such bytes are read",
+        )
+    if header.version != layout.FORMAT_VERSION or len(data) < _WORTH_A_LOOK:
+        return
+    stream = header.section(Section.OPERATIONS)
+    if stream.nbytes > layout.MAX_STREAM:
+        raise CaptureFileError(
+            f"operations of {stream.nbytes} bytes, but at most {layout.MAX_STREAM} are read here",
+            path=path,
+            offset=stream.entry + 16,
+            field="operations",
+        )
+    _parse_metadata(data, header.section(Section.METADATA), path)
+    _parse_regions(data, header.section(Section.MEMORY), path)
+
+
+def parse_header(data: bytes | Peek, *, path: str = "") -> Header:
     """Read the header and the section table.
 
     Raises:
@@ -236,7 +280,7 @@ def parse_header(data: bytes, *, path: str = "") -> Header:
     )
 
 
-def _parse_metadata(data: bytes, section: SectionEntry, path: str) -> Metadata:
+def _parse_metadata(data: bytes | Peek, section: SectionEntry, path: str) -> Metadata:
     cursor = Cursor(data, section.offset, section.offset + section.nbytes, path=path, part="metadata section")
     version = cursor.u32("metadata.version")
     producer = cursor.text("metadata.producer")
@@ -310,7 +354,7 @@ def _plain(cursor: Cursor, dtype: Any, field: str) -> PlainRecord:
     return PlainRecord(cursor.record(dtype, field), offset)
 
 
-def _parse_regions(data: bytes, section: SectionEntry, path: str) -> tuple[RegionRecord, ...]:
+def _parse_regions(data: bytes | Peek, section: SectionEntry, path: str) -> tuple[RegionRecord, ...]:
     cursor = Cursor(data, section.offset, section.offset + section.nbytes, path=path, part="memory section")
     regions: dict[int, RegionRecord] = {}
     count = cursor.count("memory.region_count", layout.REGION.itemsize, most=layout.MAX_RECORDS)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from replay.errors import CaptureFileError
 
@@ -35,8 +37,31 @@ def capture_path(path: str | os.PathLike[str]) -> Path:
     return extended if os.path.lexists(extended) or not os.path.lexists(given) else given
 
 
-def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT) -> bytes:
+class Peek:
+    """The bytes of an open file, of which only the slices that are asked for are read.
+
+    A file that shrinks meanwhile gives shorter slices, as bytes would at their end.
+    """
+
+    def __init__(self, file: BinaryIO, nbytes: int) -> None:
+        self._file, self._nbytes = file, nbytes
+
+    def __len__(self) -> int:
+        return self._nbytes
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, stop, _ = part.indices(self._nbytes)
+        self._file.seek(start)
+        return self._file.read(max(stop - start, 0))
+
+
+def read_regular_file(
+    path: Path, *, limit: int = SIZE_LIMIT, look: Callable[[Peek], None] | None = None
+) -> bytes:
     """Return the contents of a regular file.
+
+    Args:
+        look: looks at the file before it is read whole, and raises where that would be in vain.
 
     Raises:
         CaptureFileError: it is missing, not readable, not a regular file, or larger than `limit` bytes.
@@ -66,20 +91,12 @@ def read_regular_file(path: Path, *, limit: int = SIZE_LIMIT) -> bytes:
             raise CaptureFileError(
                 f"{status.st_size} bytes are more than the limit of {limit} bytes", path=shown
             )
-        return _read(descriptor, status.st_size)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            if look is not None:
+                look(Peek(file, status.st_size))
+                file.seek(0)
+            return file.read(status.st_size)  # of the size asked for at once: no second copy of it
     except OSError as error:
         raise CaptureFileError(error.strerror or str(error), path=shown) from None
     finally:
         os.close(descriptor)
-
-
-def _read(descriptor: int, wanted: int) -> bytes:
-    """Read up to `wanted` bytes; the system may return fewer at once, and a file that shrank ends early."""
-    parts: list[bytes] = []
-    while wanted > 0:
-        part = os.read(descriptor, min(wanted, 1 << 30))
-        if not part:
-            break
-        parts.append(part)
-        wanted -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -17,6 +17,8 @@ MAX_SECTIONS = 64
 MAX_NESTING = 1024  # as in Warp's own validator
 MAX_DIMS = 4
 MAX_RECORDS = 100_000  # modules, kernels, names, meshes, handle locations, regions: of each kind
+MAX_STREAM = 1 << 30  # bytes of operations; 100,000 launches take some tens of MiB
+MAX_SPARE = 1 << 20  # bytes of a file that are in none of its sections
 
 
 class Section(enum.IntEnum):
