@@ -18,9 +18,8 @@ from app.state import App
 
 _CLAMP = imgui.SliderFlags_.always_clamp
 _SHORT = 8.0  # cells in a wavelength: with fewer, the grid bends waves
-_STAIRS = (
-    16.0  # with fewer, walls that run aslant, in stairs, reflect more than a degree beside the right way
-)
+_STAIRS = 20.0  # with fewer, walls that run aslant, in stairs, scatter up to 7 % of the energy
+_BEAM = 12.0  # from here up what they reflect leaves within a degree all the same
 
 
 class SourcesPanel:
@@ -137,6 +136,9 @@ class SourcesPanel:
             imgui.text_colored(gui.palette.warning, f"{fa.ICON_FA_TRIANGLE_EXCLAMATION} {text}")
         else:
             imgui.text_unformatted(text)
+            if doubt.text:
+                imgui.same_line(0.0, 5 * gui.scale)
+                caption(gui, fa.ICON_FA_CIRCLE_INFO)
         tooltip(f"Speed / frequency = {length:.3f} m, {cells:.1f} cells{doubt.text}")
 
 
@@ -161,7 +163,11 @@ def doubt_of(cells: float, shortest: float) -> Doubt:
     if shortest < _SHORT:
         return Doubt(True, f".\nOver the shallowest water only {shortest:.1f}: below {_SHORT:.0f} {lower}")
     if cells < _STAIRS:
-        return Doubt(False, f".\nFrom {_STAIRS:.0f} cells up walls that run aslant reflect within a degree")
+        return Doubt(
+            False,
+            f".\nWalls that run aslant are stairs: below {_STAIRS:.0f} cells they also scatter a little,\n"
+            f"and only from {_BEAM:.0f} up the reflected beam leaves within a degree",
+        )
     return Doubt(False, "")
 
 

@@ -357,5 +357,6 @@ def test_waves_that_are_too_short_for_the_grid_are_told_with_the_reason(rig):
     assert doubt.coarse and "Over the shallowest water only 4.8" in doubt.text
     furnishing.edit("walls")[3:6, 4] = 1
     assert shallowest(furnishing) == 1.0
-    assert not doubt_of(9.68, 9.68).coarse and "aslant" in doubt_of(9.68, 9.68).text
+    assert not doubt_of(9.68, 9.68).coarse and "aslant are stairs" in doubt_of(9.68, 9.68).text
+    assert "from 12 up" in doubt_of(19.0, 19.0).text
     assert doubt_of(20.0, 20.0).text == "" and doubt_of(6.0, 6.0).coarse
