@@ -1,7 +1,8 @@
 """A trial run of a capture in a child process: a crash, a hang or a huge allocation there is a message here.
 
 It protects against accidents, not against malice: the child has the rights of the user. Time is limited
-everywhere; memory where the system says how much a process has, which is not so on Windows.
+everywhere; memory where the system says how much a process has, which is not so on Windows. What the code
+of the capture starts is ended with the child, as far as `app.offspring` finds it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from app import child
+from app import child, offspring
 from replay.errors import TrustError
 from replay.graph.model import Capture, OpKind
 
@@ -93,6 +94,7 @@ class Trial:
             self._child = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._told,
                 env=child.environment(),
+                start_new_session=True,  # what its code starts is in its group, and no Ctrl+C reaches it
             )  # fmt: skip
         except OSError as error:
             self._said.close()
@@ -112,8 +114,10 @@ class Trial:
             if taken is not None and taken > self.memory + (1 << 30):
                 return self._end(f"it took {taken >> 20} MiB of memory, {self.memory >> 20} MiB are allowed")
             return None
+        left = offspring.end_group(self._child.pid)
         if code == 0 and self._step() == "done":
-            return self._finish(TrialResult(True))
+            reason = "it left processes behind, which were ended" if left else ""
+            return self._finish(TrialResult(not left, reason))
         return self._finish(TrialResult(False, self._failure(code)))
 
     def wait(self) -> TrialResult:
@@ -132,6 +136,7 @@ class Trial:
 
     def _end(self, reason: str, *, loops: bool = False) -> TrialResult:
         step = self._step()
+        offspring.end_tree(self._child.pid)
         self._child.kill()
         self._child.wait()
         if loops and self._may_loop(step):

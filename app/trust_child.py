@@ -12,10 +12,13 @@ import os
 import sys
 from pathlib import Path
 
+from app.offspring import adopt, end_children
 from replay.errors import RipplescopeError, TrustError
+from replay.text import counted
 
 _WALKED = 500  # captures of more operations are only launched whole
 _LAUNCHES = 2
+_said = sys.stdout
 
 
 def _limit(memory: int, seconds: int, device: str) -> None:
@@ -38,7 +41,20 @@ def _limit(memory: int, seconds: int, device: str) -> None:
 
 
 def _say(step: str) -> None:
-    print(step, flush=True)
+    print(step, file=_said, flush=True)
+
+
+def _look_for_processes(own: int) -> None:
+    """Refuse code that started processes.
+
+    Raises:
+        TrustError: it did; they are ended.
+    """
+    if os.getpid() != own:  # this is one of them, a copy that would go on with the trial
+        os._exit(0)
+    if count := end_children():
+        were = "which was ended" if count == 1 else "which were ended"
+        raise TrustError(f"it started {counted(count, 'process')} of its own, {were}")
 
 
 def _try(arguments: argparse.Namespace) -> None:
@@ -52,6 +68,9 @@ def _try(arguments: argparse.Namespace) -> None:
     if capture_digest(capture) != arguments.digest:
         raise TrustError(f"{capture.path.name} changed since it was opened", remedy="open it again")
     import_warp()
+    end_children()  # none of ours counts as the capture's
+    adopt()
+    own = os.getpid()
     _limit(arguments.memory, arguments.seconds, capture.device_kind)
     _say("load")
     with open_player(capture, arguments.device) as player:
@@ -61,12 +80,14 @@ def _try(arguments: argparse.Namespace) -> None:
                 _say(f"event {capture.top_level[0]}" if capture.top_level else "launch")
                 for step, following in zip(walk.steps(), [*capture.top_level, None][1:], strict=True):
                     step.player.synchronize()
+                    _look_for_processes(own)
                     if following is not None:
                         _say(f"event {following}")
         _say("launch")
         for _ in range(_LAUNCHES):
             player.launch()
             player.synchronize()
+            _look_for_processes(own)
     _say("done")
 
 
@@ -78,6 +99,10 @@ def main() -> int:
     parser.add_argument("--digest", required=True)
     parser.add_argument("--memory", type=int, required=True)
     parser.add_argument("--seconds", type=int, required=True)
+    global _said
+    # What kernels print goes through C to the same place, and must not pass for a step.
+    _said = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
     try:
         _try(parser.parse_args())
     except RipplescopeError as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +38,36 @@ def spin(flag: wp.array[wp.int32], x: wp.array[float]):
 @wp.kernel(module="trust_captures")
 def keep(where: wp.array[wp.uint64], address: wp.uint64):
     where[0] = address
+
+
+@wp.func_native("""
+int fork_process(void) __asm__("fork");
+int new_session(void) __asm__("setsid");
+int sleep_seconds(unsigned) __asm__("sleep");
+if (copies == 9) {  // the copy goes on as if it were the trial
+    fork_process();
+} else {
+    for (int i = 0; i < copies; ++i)
+        if (fork_process() == 0) {
+            if (away && fork_process() != 0) __builtin_trap();
+            if (away) new_session();
+            for (;;) sleep_seconds(60);
+        }
+}
+""")
+def breed_processes(copies: int, away: int): ...
+
+
+@wp.kernel(module="trust_breeds")
+def breed(x: wp.array[float], copies: int, away: int):
+    breed_processes(copies, away)
+    x[0] = 1.0
+
+
+@wp.kernel(module="trust_prints")
+def tell(x: wp.array[float]):
+    wp.printf("event 7\n")
+    x[0] = 1.0
 
 
 def _record(folder: Path, name: str, body, inputs) -> Capture:
@@ -151,6 +183,82 @@ def test_a_huge_allocation(tmp_path):
     capture = _record(tmp_path, "huge", lambda: wp.launch(touch, 1, inputs=[x, 2]), {"x": x})
     with pytest.raises(TrustError, match=r"it asks for more than 16 MiB of memory, while it was loaded"):
         require_trust(capture, True, limits=TrialLimits(memory=16 << 20))
+
+
+def _named_as(folder: Path) -> list[str]:
+    """Return the command lines of the processes that were started for captures of a folder."""
+    lines = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(place.read_bytes().decode(errors="replace"))
+    return [line for line in lines if "trust_child" in line and str(folder) in line]
+
+
+@linux
+@pytest.mark.parametrize(
+    ("copies", "away", "counted"),
+    [
+        (1, 0, "1 process of its own, which was ended"),
+        (3, 0, "3 processes of its own, which were ended"),
+        (
+            2,
+            1,
+            r"\d+ process(es)? of its own, which w\w+ ended",
+        ),  # in sessions of their own, their parents gone
+        (9, 0, "1 process of its own, which was ended"),
+    ],
+)
+def test_code_that_starts_processes_is_refused_and_they_are_ended(copies, away, counted, tmp_path):
+    wp.load_module("trust_breeds", device="cpu")
+    x = wp.zeros(1, dtype=float, device="cpu")
+
+    def body():
+        wp.launch(touch, 1, inputs=[x, 0])
+        wp.launch(breed, 1, inputs=[x, copies, away])
+
+    capture = _record(tmp_path, "breeds", body, {"x": x})
+    with pytest.raises(TrustError, match=f"in the trial run it started {counted}, in event 1, breed"):
+        require_trust(capture, True)
+    assert not is_trusted(capture)
+    _ended(tmp_path)
+
+
+@linux
+def test_a_trial_that_is_ended_takes_its_processes_along(captures, tmp_path):
+    """Also one that left the group of the child; of a child that ended well, those in its group."""
+    code = "import os, time; print('event 0', flush=True)\nif os.fork() == 0 and {away}: os.setsid()\n"
+    for away in (False, True):
+        command = [
+            sys.executable,
+            "-c",
+            code.format(away=away) + "time.sleep(60)",
+            "trust_child",
+            str(tmp_path),
+        ]
+        trial = Trial(captures["good"], "", limits=TrialLimits(1.5), command=command)
+        assert "did not end within 1.5 s" in trial.wait().reason
+        _ended(tmp_path)
+    code = "import os, time\nif os.fork() == 0: time.sleep(60)\nprint('done')"
+    trial = Trial(captures["good"], "", command=[sys.executable, "-c", code, "trust_child", str(tmp_path)])
+    assert trial.wait() == TrialResult(False, "it left processes behind, which were ended")
+    _ended(tmp_path)
+
+
+def _ended(folder: Path) -> None:
+    """Wait until the system has ended what was killed."""
+    for _ in range(1000):
+        if not _named_as(folder):
+            return
+        time.sleep(0.01)
+    raise AssertionError(_named_as(folder))
+
+
+def test_what_a_kernel_prints_is_no_step_of_the_trial(captures, tmp_path):
+    wp.load_module("trust_prints", device="cpu")
+    x = wp.zeros(1, dtype=float, device="cpu")
+    capture = _record(tmp_path, "prints", lambda: wp.launch(tell, 1, inputs=[x]), {"x": x})
+    require_trust(capture, True)
+    assert is_trusted(capture)
 
 
 @linux
