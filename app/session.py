@@ -5,6 +5,7 @@ The file is `replay.session.recorder`'s; where it goes, and when it begins and e
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from replay.players.base import Player
 from replay.session.recorder import SessionRecorder
 
 if TYPE_CHECKING:
-    from app.export.job import ExportJob
+    from app.export.job import ExportChoice, ExportJob
     from app.state import App
 
 SUFFIX = ".ripple"
@@ -27,7 +28,7 @@ class LiveSession:
 
     Attributes:
         recorder: writes the session; None while nothing is recorded.
-        last: the newest session of this run, None before the first.
+        last: the newest session that was recorded or watched in this run, None before the first.
         job: an export that is being made.
     """
 
@@ -58,6 +59,7 @@ class LiveSession:
         if recorder is None:
             return None
         recorder.close()
+        self.last = recorder.path
         if recorder.failure is not None:
             raise recorder.failure
         return recorder.path
@@ -98,21 +100,26 @@ class LiveSession:
         if app.water is not None:
             recorder.look = look_of(app.water.options)
 
-    def export(self, kind: str, size: tuple[int, int]) -> None:
+    def export(self, kind: str, choice: ExportChoice) -> None:
         """Begin to export the newest session, beside it, under its name and a number that is free.
+
+        Where nothing can be written beside it, the export goes to the user's documents.
 
         Args:
             kind: `mp4`, `png-dir` or `npz`.
-            size: of pictures, in pixels.
+            choice: what of it, and how.
 
         Raises:
+            SessionError: there is no folder for it.
             RecordingError: it cannot be started.
         """
         from app.export.job import ExportJob
 
         if self.last is not None and self.job is None:
-            target = free_path(self.last.parent, self.last.stem, SUFFIXES[kind])
-            self.job = ExportJob(self.last, kind, target, size)
+            beside = self.last.parent
+            folder = beside if os.access(beside, os.W_OK) else session_folder()
+            target = free_path(folder, self.last.stem, SUFFIXES[kind])
+            self.job = ExportJob(self.last, kind, target, choice)
 
     def cancel_export(self) -> None:
         """End an export that is being made; it leaves no file."""
@@ -131,7 +138,16 @@ class LiveSession:
 
 
 def session_path() -> Path:
-    """Return a file name by date and time in the user's folder for documents; its folder is made.
+    """Return a file name by date and time in the folder for sessions.
+
+    Raises:
+        SessionError: the folder cannot be made.
+    """
+    return free_path(session_folder(), time.strftime("session-%Y%m%d-%H%M%S"), SUFFIX)
+
+
+def session_folder() -> Path:
+    """Return the folder for sessions in the user's documents; it is made.
 
     Raises:
         SessionError: it cannot be made.
@@ -146,7 +162,7 @@ def session_path() -> Path:
             f"the folder {folder} cannot be made: {error.strerror or error}",
             remedy="make it, or free its name",
         ) from None
-    return free_path(folder, time.strftime("session-%Y%m%d-%H%M%S"), SUFFIX)
+    return folder
 
 
 def free_path(folder: Path, stem: str, suffix: str) -> Path:

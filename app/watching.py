@@ -22,6 +22,7 @@ from app.sessions import SessionOpener
 from replay.errors import SessionError, TrustError
 from replay.players.base import Player
 from replay.players.observer import Observer
+from replay.session.digest import combined, digests_of
 from replay.session.format import Cause, SessionReader
 from replay.session.playback import BOUND, Playback
 from replay.trust import capture_digest
@@ -44,6 +45,7 @@ class Watching(Observer):
         total: frames in it.
         playback: how far it is.
         verdict: how it came out, empty before its end.
+        digest: of all named arrays after the last frame, as `replay` prints it; empty before its end.
         equal: whether nothing differed so far.
 
     Raises:
@@ -54,6 +56,7 @@ class Watching(Observer):
         self.path = path
         self.total = count_frames(path)
         self.verdict = ""
+        self.digest = ""
         self._reader = SessionReader(path)
         self.playback = Playback(self._reader, opener, keep=True)
         self._run = self.playback.run()
@@ -183,6 +186,8 @@ class Watching(Observer):
     def _end(self, app: App) -> None:
         playback, ending = self.playback, self.playback.ending
         level = Level.INFO
+        if playback.player is not None:
+            self.digest = combined(digests_of(playback.player))
         if playback.difference is not None:
             self.verdict, level = str(playback.difference), Level.WARNING
         elif playback.exact:
@@ -232,6 +237,7 @@ def watch(app: App, path: Path, vouched: str = "") -> None:
         scene.close()
         raise
     app.watching = watching
+    app.session.last = path
     watching.show(app)
     watching.hold(app)
     app.settings.remember(path)

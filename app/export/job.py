@@ -10,12 +10,44 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 from app import child
+from app.view.options import Quality
 from replay.errors import RecordingError
 
 _PROGRESS = re.compile(r"frame (\d+)/(\d+)$")
+
+
+@dataclass(frozen=True)
+class ExportChoice:
+    """What of a session is exported and how; the options of `ripplescope export`.
+
+    Attributes:
+        size: width and height of pictures in pixels.
+        frames: the first frame, counted from 0, and the one after the last; None for the end.
+        quality: how much work goes into a picture.
+        rate: pictures a second of simulated time; None for one a frame.
+        mode: `water` or `data`; None as it was recorded.
+    """
+
+    size: tuple[int, int] = (1280, 720)
+    frames: tuple[int, int | None] = (0, None)
+    quality: Quality = Quality.HIGH
+    rate: int | None = None
+    mode: str | None = None
+
+    def words(self, kind: str) -> list[str]:
+        """Return the options on the command line of an export of a kind."""
+        first, stop = self.frames
+        words = ["--frames", f"{first}:{'' if stop is None else stop}"]
+        if self.rate is not None:
+            words += ["--fps", str(self.rate)]
+        if kind != "npz":
+            words += ["--size", f"{self.size[0]}x{self.size[1]}", "--quality", self.quality.value]
+            words += ["--mode", self.mode] if self.mode is not None else []
+        return words
 
 
 class ExportJob:
@@ -25,7 +57,7 @@ class ExportJob:
         session: the file to export.
         kind: `mp4`, `png-dir` or `npz`.
         target: the file or folder; its folder is made.
-        size: of pictures, in pixels.
+        choice: what of it, and how.
 
     Attributes:
         target: as above.
@@ -35,13 +67,11 @@ class ExportJob:
         RecordingError: the child could not be started.
     """
 
-    def __init__(self, session: Path, kind: str, target: Path, size: tuple[int, int]) -> None:
+    def __init__(self, session: Path, kind: str, target: Path, choice: ExportChoice) -> None:
         self.target = target
         self.share = 0.0
         self._last = ""
-        words = ["export", str(session), f"--{kind}", str(target)]
-        if kind != "npz":
-            words += ["--size", f"{size[0]}x{size[1]}"]
+        words = ["export", str(session), f"--{kind}", str(target), *choice.words(kind)]
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             self._child = subprocess.Popen(

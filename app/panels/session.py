@@ -7,20 +7,21 @@ from imgui_bundle import icons_fontawesome_6 as fa
 from app.clocktext import ago_text, span_text
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.exporting import ExportForm
 from app.panels.widgets import Kept, byte_text, caption, elided, tooltip
 from app.rewind import rewind
 from app.session import LiveSession, session_path
 from app.simclock import SimulationClock
 from app.state import App
+from app.watching import Watching
 from replay.history import History
 from replay.session.recorder import SessionRecorder
 from replay.text import counted
 
-SIZES = ((1280, 720), (1920, 1080), (3840, 2160))
 _EXPORTS = (
-    ("mp4", fa.ICON_FA_FILM, "MP4", "A film of the newest session, one picture a frame"),
-    ("png-dir", fa.ICON_FA_IMAGES, "PNG", "A folder of pictures of the newest session"),
-    ("npz", fa.ICON_FA_TABLE, "Heights", "The heights of the newest session as NumPy arrays, with dt and dx"),
+    ("mp4", fa.ICON_FA_FILM, "MP4", "A film"),
+    ("png-dir", fa.ICON_FA_IMAGES, "PNG", "A folder of pictures"),
+    ("npz", fa.ICON_FA_TABLE, "Heights", "The heights as NumPy arrays, with dt and dx"),
 )
 
 
@@ -31,7 +32,7 @@ class SessionPanel:
     icon = fa.ICON_FA_CLOCK_ROTATE_LEFT
 
     def __init__(self) -> None:
-        self._size = 0
+        self._form = ExportForm()
         self._recorded, self._kept_text = Kept(), Kept()
 
     def draw(self, app: App, gui: Gui) -> None:
@@ -53,6 +54,8 @@ class SessionPanel:
             imgui.end_disabled()
             tooltip("Write all that is done from now on into a file that replays bit for bit")
             text = session.last.name if session.last is not None else "nothing recorded yet"
+            if app.watching is not None:
+                text = watched_text(app.watching)
         else:
             if imgui.button(f"{fa.ICON_FA_STOP}  Stop"):
                 app.later(lambda: stop(app))
@@ -66,12 +69,13 @@ class SessionPanel:
         last = session.last
         if recorder is None and last is not None:
             imgui.same_line()
-            if imgui.button(f"{fa.ICON_FA_PLAY}  Watch"):
+            if imgui.button(f"{fa.ICON_FA_PLAY}  {'Again' if app.watching is not None else 'Watch'}"):
                 app.later(lambda: app.open(last))
             tooltip("Replay it here from its beginning, at any speed; Ctrl+O opens another session")
         imgui.same_line()
         imgui.align_text_to_frame_padding()
         caption(gui, elided(text, imgui.get_content_region_avail().x))
+        tooltip(text)
 
     def _draw_rewind(self, app: App, gui: Gui) -> None:
         scene, lab = app.scene, app.lab
@@ -100,15 +104,15 @@ class SessionPanel:
         if session.job is not None:
             self._draw_job(session, gui, app)
             return
-        imgui.begin_disabled(session.last is None)
+        last = session.last
+        imgui.begin_disabled(last is None)
         for kind, icon, text, explained in _EXPORTS:
             if imgui.button(f"{icon}  {text}"):
-                size = SIZES[self._size]
-                app.later(lambda kind=kind, size=size: session.export(kind, size))
-            tooltip(explained if session.last is not None else f"{explained}; record one first")
+                choice = self._form.choice()
+                app.later(lambda kind=kind, choice=choice: session.export(kind, choice))
+            tooltip(f"{explained} of {last.name}" if last is not None else f"{explained}; record one first")
             imgui.same_line()
-        imgui.set_next_item_width(110 * gui.scale)
-        _, self._size = imgui.combo("##size", self._size, [f"{w} × {h}" for w, h in SIZES])
+        self._form.draw(app, gui)
         imgui.end_disabled()
 
     def _draw_job(self, session: LiveSession, gui: Gui, app: App) -> None:
@@ -119,6 +123,14 @@ class SessionPanel:
         imgui.same_line()
         if imgui.button("Cancel"):
             app.later(session.cancel_export)
+
+
+def watched_text(watching: Watching) -> str:
+    """Return which session is replayed, how far it is, and the digest at its end."""
+    name = watching.path.name
+    if watching.digest:
+        return f"{name}: {counted(watching.frames, 'frame')}, digest {watching.digest}, {watching.verdict}"
+    return f"replaying {name}: frame {watching.frames} of {watching.total}"
 
 
 def start(app: App) -> None:

@@ -9,9 +9,14 @@ import pytest
 from app_rig import running_app
 
 from app.cli import main
+from app.export.job import ExportChoice
+from app.panels.exporting import ExportForm, choice_text, frames_of, range_text
+from app.panels.session import watched_text
 from app.rewind import rewind
 from app.scene import open_scene
 from app.session import LiveSession, free_path
+from app.simclock import SimulationClock
+from app.view.options import Quality
 
 
 @pytest.fixture
@@ -83,7 +88,7 @@ def test_the_panel_is_built_in_all_its_states(rig, tmp_path):
     app.session.start(tmp_path / "b.ripple")
     rig.frames(3, launches=1)
     app.session.stop()
-    app.session.export("mp4", (64, 48))
+    app.session.export("mp4", ExportChoice((64, 48)))
     rig.frames(3, launches=1)
     ended = app.session.job is None  # a slow machine may have exported it meanwhile
     app.session.cancel_export()
@@ -100,7 +105,7 @@ def test_an_export_goes_on_beside_the_window(rig, tmp_path):
     app.session.start(tmp_path / "c.ripple")
     push(rig, (6.0, 9.0), 10)
     app.session.stop()
-    app.session.export("npz", (64, 48))
+    app.session.export("npz", ExportChoice())
     started = time.monotonic()
     while app.session.job is not None:
         assert time.monotonic() - started < 60
@@ -110,7 +115,7 @@ def test_an_export_goes_on_beside_the_window(rig, tmp_path):
     with np.load(tmp_path / "c.npz") as held:
         np.testing.assert_array_equal(held["heights"][-1], rig.heights())
     (tmp_path / "c.ripple").write_bytes(b"no session")
-    app.session.export("npz", (64, 48))
+    app.session.export("npz", ExportChoice())
     while app.session.job is not None:
         rig.frame(launches=0)
         time.sleep(0.02)
@@ -141,3 +146,83 @@ def test_names_that_are_taken_get_a_number(tmp_path):
     (tmp_path / "a-2.mp4").touch()
     assert free_path(tmp_path, "a", ".mp4").name == "a-3.mp4"
     assert LiveSession().stop() is None
+
+
+def exported(rig):
+    """Wait for the export and return what became of it."""
+    end = time.monotonic() + 120
+    while rig.app.session.job is not None and time.monotonic() < end:
+        rig.frame(launches=0)
+        time.sleep(0.02)
+    assert rig.app.session.job is None
+    return rig.app.message or rig.app.notice
+
+
+def test_the_window_exports_the_frames_the_quality_and_the_look_that_were_chosen(rig, tmp_path):
+    """Also while the session is still recorded: what there is so far."""
+    from PIL import Image
+
+    app = rig.app
+    app.session.start(tmp_path / "e.ripple")
+    fields = []
+    for _ in range(10):
+        push(rig, (6.0, 9.0), 1)
+        fields.append(rig.heights().copy())
+    assert frames_of(app) == 10
+    app.session.export("npz", ExportChoice(frames=(3, 7)))
+    assert "exported" in exported(rig)
+    with np.load(tmp_path / "e.npz") as held:
+        np.testing.assert_array_equal(held["frame"], [3, 4, 5, 6])
+        np.testing.assert_array_equal(held["heights"], fields[3:7])
+    push(rig, (8.0, 9.0), 2)
+    app.session.stop()
+    assert frames_of(app) == 12
+    app.session.export("png-dir", ExportChoice((64, 48), (10, None), Quality.DRAFT, 30, "data"))
+    assert "exported" in exported(rig)
+    (picture,) = (tmp_path / "e-frames").iterdir()
+    with Image.open(picture) as image:
+        assert image.size == (64, 48)
+
+
+def test_the_options_are_those_of_the_command_line():
+    choice = ExportChoice((64, 48), (10, None), Quality.DRAFT, 30, "data")
+    words = ["--frames", "10:", "--fps", "30"]
+    assert choice.words("npz") == words
+    assert choice.words("mp4") == [*words, "--size", "64x48", "--quality", "draft", "--mode", "data"]
+    assert ExportChoice().words("npz") == ["--frames", "0:"]
+
+
+def test_what_is_chosen_is_told_in_short():
+    assert choice_text(ExportChoice()) == "all frames, 1280 × 720"
+    chosen = ExportChoice((64, 48), (10, 20), Quality.DRAFT, 30, "data")
+    assert choice_text(chosen) == "frames 10 to 19, 64 × 48, draft, 30 fps, data"
+    assert range_text(90, 600, SimulationClock(1 / 60)) == "90 frames of 600, 1.5 s"
+    assert range_text(1, 600, None) == "1 frame of 600"
+
+
+def test_a_range_is_forgotten_with_its_session(tmp_path):
+    form = ExportForm()
+    form.follow(tmp_path / "a.ripple")
+    form._all, form._first, form._stop = False, 3, 5
+    form.follow(tmp_path / "a.ripple")
+    assert form.choice().frames == (3, 5)
+    form.follow(tmp_path / "b.ripple")
+    assert form.choice().frames == (0, None)
+
+
+def test_the_panel_tells_what_is_watched_and_its_digest_at_the_end(rig, tmp_path, capsys):
+    app, path = rig.app, tmp_path / "f.ripple"
+    app.session.start(path)
+    push(rig, (6.0, 9.0), 8)
+    app.session.stop()
+    app.session.last = None
+    app.open(path)
+    assert app.session.last == path  # so that it can be exported and watched again
+    while app.watching.frames < 5:
+        rig.frame(launches=1)
+    assert watched_text(app.watching) == "replaying f.ripple: frame 5 of 8"
+    while not app.watching.verdict:
+        rig.frame(launches=1)
+    assert main(["replay", str(path), "--digest-only"]) == 0
+    digest = capsys.readouterr().out.split()[1]
+    assert watched_text(app.watching) == f"f.ripple: 8 frames, digest {digest}, equal bit for bit"
