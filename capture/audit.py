@@ -36,6 +36,7 @@ class Kind(enum.Enum):
     ALLOCATED = "allocated inside"
     COPIED = "copied inside"
     READ = "read inside"
+    ONE_NAME = "kernels of one name"
 
 
 _WHY = {
@@ -47,6 +48,7 @@ _WHY = {
     Kind.ALLOCATED: "memory made inside belongs to the graph; later code may find it gone or overwritten",
     Kind.COPIED: "host data is taken when the graph is recorded, or later from memory that may be gone",
     Kind.READ: "results are read when the graph is recorded, before or without the launches that make them",
+    Kind.ONE_NAME: "a saved graph keeps one kernel of a name and module, and replays it for all of them",
 }
 _REMEDIES = {
     Kind.COUNTER: ("keep it in a one-element device array that a kernel in the graph advances",),
@@ -60,6 +62,7 @@ _REMEDIES = {
     Kind.ALLOCATED: ("make the array before the capture and keep it as long as the graph",),
     Kind.COPIED: ("make a device array before the capture, and assign to it before each launch",),
     Kind.READ: ("read after the launch, outside the capture",),
+    Kind.ONE_NAME: ("give each a name of its own: wp.Kernel(function, key=...)",),
 }
 _CALLS = {
     "allocated": (Kind.ALLOCATED, "made inside the block"),
@@ -113,7 +116,7 @@ class AuditReport:
     """Findings of an audit; filled when the block has ended, also by an exception.
 
     Attributes:
-        findings: in the order counters and values, swaps, calls.
+        findings: in the order counters and values, swaps, calls, kernels.
         complete: False if the watched objects hold more than an audit follows.
     """
 
@@ -192,6 +195,7 @@ def _fill(report: AuditReport, before: Snapshot, after: Snapshot, trace: Trace) 
         *(_change_finding(change, trace) for change in changes),
         *(_swap_finding(swap, trace) for swap in swaps),
         *(_event_finding(event) for event in dict.fromkeys(trace.events)),
+        *(_name_finding(key, names) for (key, _), names in trace.launched.items() if len(names) > 1),
     ]
 
 
@@ -229,6 +233,14 @@ def _swap_finding(swap: Swap, trace: Trace) -> Finding:
 def _event_finding(event: Event) -> Finding:
     kind, after = _CALLS[event.kind]
     return Finding("warp", event.what, kind, "", after, _REMEDIES[kind], event.source)
+
+
+def _name_finding(key: str, names: Mapping[str, str]) -> Finding:
+    after = f"{len(names)} different ones were launched: " + ", ".join(
+        f"{name}, first at {place}" if place else name for name, place in names.items()
+    )
+    kind = Kind.ONE_NAME
+    return Finding("warp", f"kernel {key}", kind, "", after, _REMEDIES[kind], list(names.values())[1])
 
 
 def _root(path: str) -> str:

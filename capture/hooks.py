@@ -1,7 +1,7 @@
-"""What Warp is asked for while a block runs: arrays made, data copied from or to the host, and from where.
+"""What Warp is asked for while a block runs: arrays made, data copied from or to the host, kernels launched.
 
-The hooks are on Warp's array class for the time of the block, and always taken off again. It also notes
-which functions the block enters, so that the source line of an assignment can be found.
+The hooks are on Warp's array class and on its loaded modules for the time of the block, and always taken off
+again. It also notes which functions the block enters, so that the source line of an assignment can be found.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 import warp as wp
+from warp._src.context import ModuleExec
 
 _WARP = str(Path(wp.__file__).parent)
 _STDLIB = sysconfig.get_paths()["stdlib"]
@@ -38,10 +39,18 @@ class Event:
 
 @dataclass
 class Trace:
-    """What was seen while a block ran; `codes` are the functions it entered, its own first."""
+    """What was seen while a block ran.
+
+    Attributes:
+        events: calls on arrays.
+        codes: the functions it entered, its own first.
+        launched: of each kernel's key and loaded module, the names of the compiled functions and where each
+            was launched first.
+    """
 
     events: list[Event] = field(default_factory=list)
     codes: dict[CodeType, int] = field(default_factory=dict)
+    launched: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -74,17 +83,31 @@ def tracing(trace: Trace, frame: FrameType) -> Iterator[None]:
         if event == "call" and not _is_library(frame.f_code.co_filename):
             trace.codes.setdefault(frame.f_code, frame.f_code.co_firstlineno)
 
+    modules = ModuleExec
+    find_function = modules.get_kernel_hooks
+
+    @functools.wraps(find_function)
+    def launched(self: Any, kernel: Any) -> Any:
+        if threading.get_ident() == thread:
+            names = trace.launched.setdefault((kernel.key, str(self.module_hash)), {})
+            name = self.get_kernel_mangled_name(kernel)
+            if name not in names:
+                names[name] = _caller(sys._getframe(1))
+        return find_function(self, kernel)
+
     trace.codes[frame.f_code] = frame.f_lineno
     profiler = sys.getprofile()
     try:
         for name, kind in names.items():
             setattr(array, name, hooked(originals[name], kind))
+        modules.get_kernel_hooks = launched
         if profiler is None:
             sys.setprofile(enter)
         yield
     finally:
         if profiler is None:
             sys.setprofile(None)
+        modules.get_kernel_hooks = find_function
         for name, original in originals.items():
             setattr(array, name, original)
 

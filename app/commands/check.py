@@ -54,7 +54,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(capture: Capture, device: str, frames: int) -> int:
     from app.compare import compare_frame, compare_replays
+    from replay.graph.check_variants import FIELD
 
+    for fault in capture.faults:
+        if fault.field == FIELD:
+            print(f"note: {printable(str(fault))}")
     if capture.manifest is None:
         print(
             f"{printable(capture.path.name)} has no manifest: the loop it was recorded from is not known, so "

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from replay.errors import CaptureFileError
+from replay.graph.check_variants import Variants
 from replay.graph.machine import elf_machine
 from replay.graph.model import Fault, Severity
 from replay.wrp.document import KernelRecord, Metadata, ModuleRecord
 from replay.wrp.files import MODULE_SIZE_LIMIT, read_regular_file
 from replay.wrp.layout import DeviceType
+from replay.wrp.tables import LaunchTable
 
 BLOCKS, NOTE = Severity.BLOCKS_REPLAY, Severity.NOTE
 BINARY_SUFFIXES = (".o", ".cubin", ".ptx")
@@ -32,8 +34,14 @@ def is_plain_name(name: str) -> bool:
     return bool(name) and name not in (".", "..") and not any(mark in name for mark in "/\\:\0")
 
 
-def check_modules(metadata: Metadata, device_type: int, folder: Path) -> Iterator[Fault]:
-    """Return the faults of the modules and of the folder that they lie in."""
+def check_modules(
+    metadata: Metadata, device_type: int, folder: Path, launches: LaunchTable | None = None
+) -> Iterator[Fault]:
+    """Return the faults of the modules and of the folder that they lie in.
+
+    Args:
+        launches: of the file; without them, launches of different kernels under one name go unnoticed.
+    """
     cpu = device_type == DeviceType.CPU
     missing = False
     if metadata.modules and not folder.is_dir():
@@ -43,7 +51,7 @@ def check_modules(metadata: Metadata, device_type: int, folder: Path) -> Iterato
         state = "is not a folder" if os.path.lexists(folder) else "is missing"
         yield Fault(f"folder {folder.name}", f"the folder of modules {state}; it should hold {names}", BLOCKS)
     seen: set[str] = set()
-    files = _Files(folder, cpu)
+    files = _Files(folder, cpu, Variants(launches))
     kernels: dict[str, list[KernelRecord]] = {}
     for kernel in metadata.kernels:
         kernels.setdefault(kernel.module_hash.value, []).append(kernel)
@@ -68,8 +76,8 @@ def check_modules(metadata: Metadata, device_type: int, folder: Path) -> Iterato
 class _Files:
     """The files of a folder of modules; each is read once, however many modules name it."""
 
-    def __init__(self, folder: Path, cpu: bool) -> None:
-        self._folder, self._cpu = folder, cpu
+    def __init__(self, folder: Path, cpu: bool, variants: Variants) -> None:
+        self._folder, self._cpu, self._variants = folder, cpu, variants
         self._read: set[str] = set()
 
     def faults(self, module: ModuleRecord, kernels: Sequence[KernelRecord]) -> Iterator[Fault]:
@@ -102,6 +110,7 @@ class _Files:
             yield Fault(
                 where, what, BLOCKS, offset=kernel.forward_name.offset, field="metadata.kernels.forward_name"
             )
+        yield from self._variants.faults(kernels, contents)
 
 
 def _without_code(kernels: Sequence[KernelRecord], contents: bytes) -> Iterator[KernelRecord]:

@@ -87,7 +87,7 @@ def check_document(
         _meshes(data, metadata, regions),
         _handle_locations(metadata, regions),
         _memory(document, metadata, operations),
-        check_modules(metadata, document.header.device_type, folder),
+        check_modules(metadata, document.header.device_type, folder, operations.launches),
     )
     found = [fault for faults in checks for fault in bounded(faults)]
     found += check_operations(data, document, descriptors, regions, known)

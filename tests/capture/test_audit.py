@@ -361,3 +361,35 @@ class TestOutput:
         with audit(watch={"self": Thing(x=1)}) as report:
             pass
         assert report.text() == "no findings: nothing that was watched changed on the host only"
+
+
+class TestKernelsOfOneName:
+    @staticmethod
+    def _closure(amount: float, key: str | None = None) -> wp.Kernel:
+        def grow(x: wp.array[float]):
+            x[wp.tid()] = wp.static(amount)
+
+        return wp.Kernel(grow, key=key, module=wp.get_module("audit_closures"))
+
+    def test_closures_are_found_where_they_are_launched(self) -> None:
+        x = wp.zeros(2, dtype=float, device="cpu")
+        first, second = self._closure(2.0), self._closure(3.0)
+
+        def block(_: object) -> None:
+            for _ in range(2):
+                wp.launch(first, 2, inputs=[x])
+                wp.launch(second, 2, inputs=[x])
+
+        finding = only(audited(block, Thing()))
+        line = block.__code__.co_firstlineno
+        assert finding.kind is Kind.ONE_NAME and finding.object == "warp"
+        assert finding.attribute.startswith("kernel ") and finding.attribute.endswith("grow")
+        assert finding.after.startswith("2 different ones were launched: ")
+        assert finding.after.count(f"{__file__}:") == 2 and f"{__file__}:{line + 2}" in finding.after
+        assert finding.source == f"{__file__}:{line + 3}"
+        assert finding.remedies == ("give each a name of its own: wp.Kernel(function, key=...)",)
+
+    def test_names_of_their_own_and_equal_closures_are_left_alone(self) -> None:
+        x = wp.zeros(2, dtype=float, device="cpu")
+        kernels = [self._closure(5.0, "five"), self._closure(6.0, "six"), self._closure(5.0, "five")]
+        assert not audited(lambda _: [wp.launch(kernel, 2, inputs=[x]) for kernel in kernels], Thing())
