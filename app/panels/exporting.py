@@ -10,7 +10,7 @@ from app.export.job import ExportChoice
 from app.export.run import count_frames
 from app.gl_platform import imgui
 from app.gui import Gui
-from app.panels.widgets import Kept, caption, elided, icon_button, label_before
+from app.panels.widgets import Kept, caption, elided, icon_button
 from app.simclock import SimulationClock
 from app.state import App
 from app.view.options import Quality
@@ -70,8 +70,7 @@ class ExportForm:
             self._first, self._stop, self._all = 0, self._total, True
 
     def _options(self, app: App, gui: Gui) -> None:
-        imgui.dummy((330 * gui.scale, 0.0))
-        label_before(gui, "Frames")
+        _label(gui, "Frames")
         total = self._total
         changed, first, stop = imgui.drag_int_range2(
             "##frames", self._first, self._stop, max(total / 400, 0.2), 0, total, "from %d", "up to %d",
@@ -81,18 +80,26 @@ class ExportForm:
             self._first = min(first, total - 1)
             self._stop = max(stop, self._first + 1)
             self._all = (self._first, self._stop) == (0, total)
-        label_before(gui, "")
+        _label(gui, "")
         clock = app.scene.clock if app.scene is not None else None
         caption(gui, range_text(self._stop - self._first, total, clock))
-        label_before(gui, "Size")
+        _label(gui, "Size")
         _, self._size = imgui.combo("##size", self._size, [f"{w} × {h}" for w, h in _SIZES])
-        label_before(gui, "Quality")
+        _label(gui, "Quality")
         _, self._quality = imgui.combo("##quality", self._quality, [q.value for q in _QUALITIES])
-        label_before(gui, "Pictures")
+        _label(gui, "Pictures")
         rates = ["one a frame" if rate is None else f"{rate} a second" for rate in _RATES]
         _, self._rate = imgui.combo("##rate", self._rate, rates)
-        label_before(gui, "Shown")
+        _label(gui, "Shown")
         _, self._mode = imgui.combo("##mode", self._mode, [mode or "as recorded" for mode in _MODES])
+
+
+def _label(gui: Gui, text: str) -> None:
+    """A muted text before a widget of a fixed width: one that takes the rest would let the popup grow."""
+    imgui.align_text_to_frame_padding()
+    caption(gui, text)
+    imgui.same_line(90 * gui.scale)
+    imgui.set_next_item_width(220 * gui.scale)
 
 
 def frames_of(app: App) -> int:
