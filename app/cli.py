@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, TextIO
 
+from app.prints import own_output
 from replay.errors import RipplescopeError, UsageError
 from replay.text import printable
 
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     _forget_relative_folders()
     try:
-        with contextlib.redirect_stdout(_Output(sys.stdout)):
+        with own_output(sys.stdout) as own, contextlib.redirect_stdout(_Output(own)):
             try:
                 code = _run(sys.argv[1:] if arguments is None else arguments)
             except SystemExit as ended:  # the help and the version end so

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -31,11 +31,18 @@ class NativeOutput:
     stdout: str = ""
     stderr: str = ""
 
-    def pass_on(self) -> None:
-        """Write it where it was meant to go."""
-        for text, stream in ((self.stdout, sys.stdout), (self.stderr, sys.stderr)):
-            if text and stream is not None:
-                print(text, file=stream)
+    def pass_on(self, known: Set[str] = frozenset()) -> None:
+        """Write it to the standard error, what kernels print as well: the standard output is for results.
+
+        Args:
+            known: words, such as names of functions; lines of the standard error with one are left out.
+        """
+        kept = self.stderr
+        if known and kept:
+            kept = "\n".join(line for line in kept.splitlines() if known.isdisjoint(line.split()))
+        for text in (self.stdout, kept):
+            if text and sys.stderr is not None:
+                print(text, file=sys.stderr)
 
 
 def _flush() -> None:
@@ -114,13 +121,16 @@ def native_output() -> Iterator[NativeOutput]:
 
 
 @contextlib.contextmanager
-def native_errors(doing: str, *, remedy: str = "", emit: bool = True) -> Iterator[None]:
+def native_errors(
+    doing: str, *, remedy: str = "", emit: bool = True, known: Set[str] = frozenset()
+) -> Iterator[None]:
     """Turn an exception of the native side into a ReplayError that has the reason.
 
     Args:
         doing: what is attempted, as in `cannot load frame.wrp`.
         remedy: what to do about it.
         emit: whether what was written is passed on if nothing failed.
+        known: words of which it is known why native code speaks of them, if nothing failed.
 
     Raises:
         ReplayError: with `doing`, the exception's text and what native code wrote. Our own errors and
@@ -139,7 +149,7 @@ def native_errors(doing: str, *, remedy: str = "", emit: bool = True) -> Iterato
         output.pass_on()
         raise
     if emit:
-        output.pass_on()
+        output.pass_on(known)
 
 
 def _reason(error: Exception, output: NativeOutput) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.numbers import whole
 from replay.errors import UsageError
-from replay.text import printable
+from replay.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -114,7 +114,7 @@ def report(capture: Capture, profile: Profile) -> str:
     if len(groups) > _ROWS:
         rows.append(f"{'':>11}  ... and {len(groups) - _ROWS} more rows; --json lists all events")
     total = sum(item.seconds for item in profile.events)
-    rows.append(f"{'sum':>11}  {f'{len(profile.events)} events':<36}{total * 1e6:>10.2f}")
+    rows.append(f"{'sum':>11}  {counted(len(profile.events), 'event'):<36}{total * 1e6:>10.2f}")
     rows.append(f"{'frame':>11}  {'all in one launch':<36}{profile.frame_seconds * 1e6:>10.2f}")
     rows.append(
         f"{printable(capture.path.name)} on {profile.device} ({profile.device_name}); median of "

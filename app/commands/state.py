@@ -1,8 +1,12 @@
-"""`ripplescope state`: what a region holds right after an event. `replay.events.replayer` does the work."""
+"""`ripplescope state`: what a region holds right after an event, or where values stop being finite.
+
+`replay.events` does the work.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,12 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from app.commands.view import TRUST_HELP, assignment
 
     parser.add_argument("path", metavar="PATH", type=Path, help="a .wrp file, with or without the extension")
-    parser.add_argument(
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument(
         "--after",
         metavar="N",
         type=whole,
-        required=True,
         help="event number, as `inspect` lists them; -1: the start",
+    )
+    wanted.add_argument(
+        "--first-nonfinite",
+        action="store_true",
+        help="find the first event after which a value is NaN or infinite; exit code 1 if there is one",
     )
     parser.add_argument(
         "--region", metavar="NAME|ID", help="a named array, or a region's id; default: a list of all"
@@ -49,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         type=whole,
         default=0,
-        help="replay K whole frames before this one (default: 0)",
+        help="replay K whole frames before this one, and look at them with --first-nonfinite (default: 0)",
     )
     parser.add_argument(
         "--iteration", metavar="WHILE=K", type=_iteration, action="append", default=[],
@@ -58,22 +67,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--param", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
     )
+    parser.add_argument("--json", action="store_true", help="with --first-nonfinite: print JSON")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
     parser.add_argument("--trust", action="store_true", help=TRUST_HELP)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what the region holds, and write it to a file if asked to."""
+    """Print what the region holds, and write it to a file if asked to; or where a value is not finite."""
     from app.trust import require_trust
     from replay.events.replayer import EventReplayer
     from replay.events.values import retyped, typed
     from replay.graph.open import open_capture
     from replay.players import open_player
 
-    if args.npy is not None:
-        _check_output(args.npy, args.region)
     if args.frames < 0:
         raise UsageError(f"--frames is {args.frames}", remedy="take 0 or more")
+    if args.first_nonfinite:
+        return _first_nonfinite(args)
+    if args.json:
+        raise UsageError("--json needs --first-nonfinite", remedy="save what a region holds with --npy")
+    if args.npy is not None:
+        _check_output(args.npy, args.region)
     capture = open_capture(args.path)
     regions = (
         [find_region(capture, args.region)] if args.region is not None else list(capture.regions.values())
@@ -106,15 +120,49 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _first_nonfinite(args: argparse.Namespace) -> int:
+    """Print where values stop being finite; return 1 if some do, else 0."""
+    from app import nonfinite
+    from app.trust import require_trust
+    from replay.graph.open import open_capture
+    from replay.players import open_player
+
+    for name in ("region", "type", "npy", "iteration"):
+        if getattr(args, name):
+            raise UsageError(
+                f"--{name} has no meaning with --first-nonfinite, which looks at all regions",
+                remedy="look at the event it finds with --after",
+            )
+    capture = open_capture(args.path)
+    require_trust(capture, args.trust, args.device)
+    with open_player(capture, args.device) as player:
+        set_parameters(player, dict(args.param))
+        result = nonfinite.search(player, args.frames + 1)
+        device = player.device
+    if args.json:
+        print(json.dumps(nonfinite.to_json(capture, result, device), indent=1))
+    else:
+        print(nonfinite.report(capture, result))
+    return 0 if result.found is None else 1
+
+
 def find_region(capture: Capture, text: str) -> Region:
     """Return the region of a name or an id; a name that is a number is taken for a name.
 
     Raises:
         UsageError: there is none.
     """
+    from replay.graph.model import NO_REGION
+
     for binding in reversed(capture.bindings):  # Warp takes the last one of two equal names
-        if binding.name == text and binding.region in capture.regions:
+        if binding.name != text:
+            continue
+        if binding.region in capture.regions:
             return capture.regions[binding.region]
+        if binding.region == NO_REGION:
+            raise UsageError(
+                f"{text!r} of {capture.path.name} is an array without elements: it has no memory to look at"
+            )
     if text.isascii() and text.isdecimal() and len(text) < 20 and int(text) in capture.regions:
         return capture.regions[int(text)]
     names = ", ".join(dict.fromkeys(binding.name for binding in capture.bindings)) or "nothing"

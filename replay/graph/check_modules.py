@@ -110,18 +110,28 @@ class _Files:
             yield Fault(
                 where, what, BLOCKS, offset=kernel.forward_name.offset, field="metadata.kernels.forward_name"
             )
+        needed = self._variants.launched_backward
+        for kernel in _without_code(kernels, contents, backward=True):
+            what = f"holds no {kernel.backward_name.value!r}, the backward form of kernel {kernel.key.value}"
+            needs = (kernel.key.value, kernel.module_hash.value) in needed
+            yield Fault(
+                where, what + ("" if needs else ", which no launch here needs"), BLOCKS if needs else NOTE,
+                offset=kernel.backward_name.offset, field="metadata.kernels.backward_name",
+            )  # fmt: skip
         yield from self._variants.faults(kernels, contents)
 
 
-def _without_code(kernels: Sequence[KernelRecord], contents: bytes) -> Iterator[KernelRecord]:
-    """Return the kernels whose function a module does not name."""
+def _without_code(
+    kernels: Sequence[KernelRecord], contents: bytes, *, backward: bool = False
+) -> Iterator[KernelRecord]:
+    """Return the kernels whose forward or backward function a module does not name."""
     if not kernels:
         return
     names = set(contents.split(b"\0"))  # as a table of symbols holds them, where ends may be shared
     searches = _MOST_SEARCHES
     for kernel in kernels:
-        symbol = kernel.forward_name.value.encode()
-        if symbol in names:
+        symbol = (kernel.backward_name if backward else kernel.forward_name).value.encode()
+        if symbol in names or (backward and not symbol):
             continue
         searches -= 1
         if searches < 0:  # a broken file may list any number; Warp looks each one up before it launches

@@ -34,6 +34,15 @@ class Variants:
         self._launches = launches
         self._rows = {} if launches is None else {name: row for row, name in enumerate(launches.names)}
 
+    @property
+    def launched_backward(self) -> set[tuple[str, str]]:
+        """Key and module hash of the kernels that a launch runs backward."""
+        if self._launches is None:
+            return set()
+        rows = np.unique(self._launches.name_of[self._launches.records["is_forward"] == 0])
+        names = (self._launches.names[row] for row in rows.tolist())
+        return {(key.decode("utf-8", "replace"), digest.decode("utf-8", "replace")) for key, digest in names}
+
     def faults(self, kernels: Sequence[KernelRecord], contents: bytes) -> Iterator[Fault]:
         """Return what is to know of the kernels of a module with these contents."""
         launches = self._launches
@@ -65,8 +74,8 @@ def _fault(kernel: KernelRecord, count: int, events: np.ndarray) -> Fault:
     return Fault(
         f"kernel {kernel.key.value}",
         f"its module holds {counted(count, 'kernel')} of this name (closures, or types of a generic one), "
-        f"and the file keeps {kernel.forward_name.value!r} alone: the {len(events)} launches, events {listed}, "
-        "replay as that one, whichever they were; record them under names of their own, as "
+        f"and the file keeps {kernel.forward_name.value!r} alone: the {len(events)} launches, events "
+        f"{listed}, replay as that one, whichever they were; record them under names of their own, as "
         "wp.Kernel(function, key=...) gives",
         Severity.NOTE,
         int(events[0]),

@@ -41,7 +41,9 @@ class CpuPlayer(Player):
         refuse_unplayable(capture, wp.config.version)
         data, names = with_named_regions(capture)
         modules = module_files(capture)
-        with native_errors(f"cannot load {capture.path.name} on the CPU"):
+        # Of backward functions that are missing, which no launch here needs, a fault of the capture tells.
+        backward = {kernel.backward_name for kernel in capture.kernels}
+        with native_errors(f"cannot load {capture.path.name} on the CPU", known=backward):
             graph = wp.capture_load_from_bytes(data, modules=modules, device="cpu")
         self._regions: dict[int, np.ndarray] = {
             region: self._map(graph, name, capture.regions[region].nbytes) for region, name in names.items()

@@ -6,7 +6,9 @@ import json
 
 import numpy as np
 import pytest
+import warp as wp
 
+from app import nonfinite
 from app.cli import main
 from app.commands.profile import report
 from app.commands.state import describe
@@ -17,6 +19,18 @@ from replay.events.replayer import EventReplayer
 from replay.graph.model import Provenance, Region
 from replay.graph.open import open_capture
 from replay.players import open_player
+
+
+@wp.kernel(module="state_roots")
+def take_one(x: wp.array[float]):
+    i = wp.tid()
+    x[i] = x[i] - 1.0
+
+
+@wp.kernel(module="state_roots")
+def take_root(x: wp.array[float], out: wp.array[float]):
+    i = wp.tid()
+    out[i] = wp.sqrt(x[i])
 
 
 @pytest.fixture(scope="module")
@@ -224,3 +238,73 @@ def test_what_runs_in_a_loop_is_measured_on_the_state_that_it_meets(loops):
     assert [item.event for item in profile.nested] == [2, 3, 4, 5, 6]
     assert all(item.seconds is not None and not item.note for item in profile.nested)
     assert [item.nbytes for item in profile.nested] == [8, 8, None, 8, 8]
+
+
+@pytest.fixture(scope="module")
+def roots(tmp_path_factory):
+    """Each cell less 1, then its root: NaN in cell 2 in frame 2, in cell 5 in frame 3."""
+    path = tmp_path_factory.mktemp("roots") / "roots.wrp"
+    x = wp.array(np.float32([9, 9, 1.5, 9, 9, 2.5]), device="cpu")
+    out = wp.zeros(6, dtype=float, device="cpu")
+    none = wp.zeros(0, dtype=float, device="cpu")
+    wp.load_module("state_roots", device="cpu")
+    with wp.ScopedDevice("cpu"):
+        with wp.ScopedCapture(apic=True) as recorded:
+            wp.launch(take_one, 6, inputs=[x])
+            wp.launch(take_root, 6, inputs=[x, out])
+        wp.capture_save(recorded.graph, str(path), inputs={"x": x, "none": none}, outputs={"out": out})
+    remember_recorded(path)
+    return path
+
+
+def test_the_first_value_that_is_not_finite(roots, capsys):
+    """1.5 - 1 - 1 < 0: the root is NaN in the second frame, in event 1."""
+    assert main(["state", str(roots), "--first-nonfinite"]) == 0
+    assert capsys.readouterr().out == "all values are finite, up to the end of frame 1\n"
+    assert main(["state", str(roots), "--first-nonfinite", "--frames", "5"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "first not finite after event 1, take_root, of frame 2",
+        "  region 2 out: 1 cell of 6 (1 NaN, 0 infinite, its type inferred): 2",
+    ]
+    assert main(["state", str(roots), "--first-nonfinite", "--frames", "5", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["finite"], told["frame"], told["event"], told["label"]) == (False, 2, 1, "take_root")
+    (made,) = told["made"]
+    assert (made["names"], made["cells"], made["nan"], made["first_cells"]) == (["out"], 1, 1, [[2]])
+    assert told["exact"] and told["before"] == [] and told["iterations"] == {}
+
+
+def test_what_is_not_finite_from_the_start_is_told_apart(roots):
+    capture = open_capture(roots)
+    with open_player(capture) as player:
+        player.launch()
+        player.launch()
+        newly, kept = nonfinite.search(player, 1), "  region 2 out: 1 cell of 6 (1 NaN, 0 infinite"
+        player.launch()
+        none = nonfinite.search(player, 1)
+    lines = nonfinite.report(capture, newly).splitlines()
+    assert lines[0] == "first not finite after event 1, take_root, of frame 1" and lines[1].endswith(": 5")
+    assert lines[2] == "not finite before it, at the start of the frame:" and lines[3].endswith(": 2")
+    assert lines[1].startswith(kept) and lines[3].startswith(kept)
+    lines = nonfinite.report(capture, none).splitlines()
+    assert lines[0] == "no event of frame 1 makes a value that is not finite" and lines[2].endswith(": 2, 5")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--first-nonfinite", "--region", "x"], "--region has no meaning with --first-nonfinite"),
+        (["--after", "0", "--first-nonfinite"], "not allowed with argument"),
+        (["--after", "0", "--json"], "--json needs --first-nonfinite"),
+        (["--after", "0", "--region", "none"], "is an array without elements: it has no memory to look at"),
+    ],
+)
+def test_what_a_search_refuses(roots, arguments, why, capsys):
+    assert main(["state", str(roots), *arguments]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_sum_of_one_event(frame):
+    capture = open_capture(frame)
+    one = EventCost(0, 1e-6, 1.0, 4, Provenance.KNOWN, True)
+    assert "sum  1 event " in report(capture, Profile("cpu", "cpu", 1, 1e-6, 0.0, (one,), ()))

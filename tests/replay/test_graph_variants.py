@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import warp as wp
 
 from replay.graph.check_variants import FIELD, _compiled
@@ -102,3 +103,21 @@ def test_functions_of_cuda_modules_are_counted_by_name() -> None:
     ptx = b".version 8.0\n.visible .entry g_0123abcd_cuda_kernel_forward(\n"
     ptx += b".entry g_00000000_cuda_kernel_forward("
     assert _compiled(ptx) == {b"g": 2}
+
+
+def test_a_backward_function_that_is_missing_is_told_and_nothing_else(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    x = wp.zeros(2, dtype=float, device="cpu")
+    kernel = factor(11.0, "scale_by_11")
+    capture = _record(tmp_path / "back.wrp", lambda: wp.launch(kernel, 2, inputs=[x]), x=x)
+    (record,) = capture.kernels
+    data = capture.data.replace(record.backward_name.encode(), record.backward_name[:-1].encode() + b"X")
+    capture.path.write_bytes(data)
+    damaged = open_capture(capture.path)
+    (fault,) = damaged.faults
+    assert f"holds no '{record.backward_name[:-1]}X', the backward form of kernel scale_by_11" in fault.what
+    assert fault.severity is Severity.NOTE
+    capfd.readouterr()
+    assert _replayed(damaged, "x").tolist() == [11.0, 11.0]
+    assert capfd.readouterr() == ("", "")  # Warp says on the C stream that it found none

@@ -47,7 +47,11 @@ def test_without_an_error_it_is_passed_on(capfd: pytest.CaptureFixture[str]) -> 
     with native_errors("doing"):
         write(2, "a warning\n")
         write(1, "a print in a kernel\n")
-    assert capfd.readouterr() == ("a print in a kernel\n", "a warning\n")
+    assert capfd.readouterr() == ("", "a print in a kernel\na warning\n")  # the output is for results
+    with native_errors("doing", known={"f_backward"}):
+        write(2, "not found: [ f_backward ]\nnot found: [ f_forward ]\n")
+        write(1, "f_backward, says a kernel\n")
+    assert capfd.readouterr().err == "f_backward, says a kernel\nnot found: [ f_forward ]\n"
     with native_errors("doing", emit=False):
         write(2, "noise\n")
     assert capfd.readouterr() == ("", "")
