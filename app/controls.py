@@ -10,9 +10,13 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from app.actions import perform
 from app.arrays.gestures import use
-from app.basin.tools import BRUSHES, Tool
+from app.basin.marks import MANY, Mark, mark_at
+from app.basin.projection import project_cells
+from app.basin.tools import BRUSHES, GRABBED, Tool
 from app.bindings import Action, action_for
 from app.state import App
 from app.touch import Cell
@@ -79,7 +83,7 @@ def handle_canvas(app: App) -> None:
             canvas.trail.drop()
             continue
         (start, *way), ended = canvas.trail.take(click)
-        hand.press(cell_under(app, start))
+        hand.press(cell_under(app, start), mark_under(app, start))
         for where in way:
             hand.move(cell_under(app, where))
         if ended or not canvas.down[0]:
@@ -130,7 +134,7 @@ class Hand:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._tool = app.tools.tool is not Tool.PUSH
+        self._tool = app.tools.tool is not Tool.PUSH or app.tools.pressed
         self._furnishing = app.scene.furnishing if app.scene is not None else None
 
     @property
@@ -138,10 +142,13 @@ class Hand:
         """Whether it is down on the water."""
         return self._app.tools.pressed if self._tool else self._app.push.pressed
 
-    def press(self, cell: Cell | None) -> None:
-        """Go down on a cell, or beside the tank."""
+    def press(self, cell: Cell | None, mark: Mark | None = None) -> None:
+        """Go down on a cell or beside the tank, and on the mark of a source or a probe that is there."""
         if self._app.watching is not None:
             self._app.notice = LOCKED
+        elif mark is not None and self._furnishing is not None and mark[0] in GRABBED[self._app.tools.tool]:
+            self._tool = True
+            self._app.tools.grab(self._furnishing, mark, cell)
         elif not self._tool:
             self._app.push.press(cell)
         else:
@@ -182,6 +189,23 @@ def cell_under(app: App, where: tuple[float, float]) -> tuple[float, float] | No
         return None
     cursor = app.window.to_framebuffer(*where)
     return pick_cell(app.camera, cursor, water_viewport(app), app.scene.grid)
+
+
+def mark_under(app: App, where: tuple[float, float]) -> Mark | None:
+    """Return the mark of a source or a probe under a place in window units that the hand can take there."""
+    scene, ratio = app.scene, app.window.pixel_ratio
+    if scene is None or scene.grid is None or scene.furnishing is None or not GRABBED[app.tools.tool]:
+        return None
+    sources, probes = scene.furnishing.places("source_pos"), scene.furnishing.places("probe_pos")
+    cells = [cell for _, cell in (*sources, *probes)]
+    if not cells:
+        return None
+    places = project_cells(app.camera, np.array(cells), water_viewport(app), scene.grid, ratio)
+    numbered = [(index, place) for (index, _), place in zip((*sources, *probes), places, strict=True)]
+    count = len(sources)
+    dots = count > MANY and app.tools.tool is not Tool.SOURCE
+    scale = app.window.content_scale / ratio
+    return mark_at(numbered[:count], numbered[count:], where, scale, dots=dots)
 
 
 def mark_pointer(app: App) -> Cell | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from app.basin import shapes
 from app.basin.furnishing import Cell, Furnishing, Source
+from app.basin.marks import Mark
 
 MAX_BRUSH = 24.0
 
@@ -34,6 +35,12 @@ class Tool(enum.Enum):
 BRUSHES = frozenset({Tool.WALL, Tool.ERASE, Tool.DEPTH})
 """Tools that paint while they are drawn; the others act on release, or drag something."""
 OUTLINED = frozenset({Tool.LINE, Tool.RECTANGLE})
+GRABBED = dict.fromkeys(Tool, ()) | {
+    Tool.PUSH: ("source_pos", "probe_pos"),
+    Tool.SOURCE: ("source_pos",),
+    Tool.PROBE: ("probe_pos",),
+}
+"""What a press on its mark takes, by the tool that is held."""
 _PLACED = {Tool.SOURCE: "source_pos", Tool.PROBE: "probe_pos"}
 
 
@@ -65,7 +72,8 @@ class ToolBox:
         self.ruler: tuple[Cell, Cell] | None = None
         self.full = False
         self._end = 1
-        self._held: int | None = None
+        self._held: Mark | None = None
+        self._off = (0.0, 0.0)
 
     @property
     def needs_basin(self) -> bool:
@@ -75,7 +83,7 @@ class ToolBox:
     def press(self, furnishing: Furnishing | None, cell: Cell | None) -> None:
         """The tool goes down."""
         self.pressed, self.start, self.here = True, cell, cell
-        self._held = None
+        self._held, self._off = None, (0.0, 0.0)
         if cell is None:
             return
         if self.tool is Tool.RULER:
@@ -87,17 +95,27 @@ class ToolBox:
         elif self.tool in BRUSHES:
             self._paint(furnishing, cell, cell)
 
+    def grab(self, furnishing: Furnishing, mark: Mark, cell: Cell | None) -> None:
+        """Take a source or a probe by its mark, whatever is held; it keeps its place under the pointer."""
+        name, index = mark
+        at = furnishing.arrays[name][index].tolist()
+        self.pressed, self.start, self.here = True, None, cell
+        self._held = mark
+        self._off = (at[0] - cell[0], at[1] - cell[1]) if cell is not None else (0.0, 0.0)
+        self._note(mark)
+
     def move(self, furnishing: Furnishing | None, cell: Cell | None) -> None:
         """The tool is over a cell, or beside the tank: a stroke breaks off there."""
         before, self.here = self.here, cell if cell is not None or self.tool in BRUSHES else self.here
         if not self.pressed or cell is None:
             return
-        if self.tool is Tool.RULER and self.ruler is not None:
+        if self._held is not None:
+            if furnishing is not None:
+                furnishing.place(*self._held, (cell[0] + self._off[0], cell[1] + self._off[1]))
+        elif self.tool is Tool.RULER and self.ruler is not None:
             self.ruler = (self.ruler[0], cell) if self._end else (cell, self.ruler[1])
         elif furnishing is None:
             return
-        elif self.tool in _PLACED and self._held is not None:
-            furnishing.place(_PLACED[self.tool], self._held, cell)
         elif self.tool in BRUSHES and cell != before:
             self._paint(furnishing, before if before is not None else cell, cell)
 
@@ -150,11 +168,14 @@ class ToolBox:
                     index, Source(cell, like.frequency, like.amplitude, like.phase, on=True)
                 )
             furnishing.place(name, index, cell)
-        self._held = index
-        if name == "source_pos":
-            self.source = index
+        self._held = (name, index)
+        self._note(self._held)
+
+    def _note(self, mark: Mark) -> None:
+        if mark[0] == "source_pos":
+            self.source = mark[1]
         else:
-            self.probe = index
+            self.probe = mark[1]
 
     def _take_ruler(self, cell: Cell) -> None:
         if self.ruler is not None:

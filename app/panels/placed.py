@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
+from app.basin.marks import HEAD, MANY, mark_at
 from app.basin.projection import Place, project_cells, seen
 from app.basin.ruler import Reading, Ruler
-from app.basin.tools import OUTLINED, Tool
+from app.basin.tools import GRABBED, OUTLINED, Tool
 from app.basin.waves import wave_speed
 from app.controls import water_viewport
 from app.gl_platform import imgui
@@ -23,8 +24,6 @@ WHITE, INK = 0xFFFFFFFF, 0xFF2A1F14
 _SOURCE = 0xFF2E7DF5  # a warm orange, seen on blue water
 _OFF = 0xB0888888
 _RULER = 0xFF35E0FF
-MANY = 8
-"""More sources than these are dots without numbers while no hand is on them, or they hide the water."""
 ASLANT = 12.0  # degrees: a wave is 2 % longer along such a line, and no longer what its speed tells
 PROBE_COLORS = (
     0xFF4FD1FF, 0xFF7BE07B, 0xFFB98CFF, 0xFFFFD166, 0xFF6E8BFF, 0xFFE8E86A, 0xFFD79BFF, 0xFF9BE8C8,
@@ -73,16 +72,25 @@ class Overlay:
         )
         draw = imgui.get_window_draw_list()
         count = len(sources)
+        under = None
+        canvas = app.canvas
+        if canvas.hovered and not tools.pressed and not app.push.pressed and app.watching is None:
+            numbers = [index for index, _ in (*sources, *probes)]
+            marks = list(zip(numbers, places, strict=False))
+            dots = count > MANY and tools.tool is not Tool.SOURCE
+            under = mark_at(marks[:count], marks[count:], canvas.pointer, gui.scale, dots=dots)
+            if under is not None and under[0] not in GRABBED[tools.tool]:
+                under = None
         if furnishing is not None:
             on = furnishing.arrays["source_on"]
             for (index, _), place in zip(sources, places[:count], strict=True):
                 if seen(place):
-                    chosen = index == tools.source
+                    chosen = index == tools.source or under == ("source_pos", index)
                     plain = count > MANY and not chosen and tools.tool is not Tool.SOURCE
                     self._source(gui, draw, place, index, bool(on[index]), chosen, plain)
         for (index, _), place in zip(probes, places[count : count + len(probes)], strict=True):
             if seen(place):
-                _probe(gui, draw, place, index, index == tools.probe)
+                _probe(gui, draw, place, index, index == tools.probe or under == ("probe_pos", index))
         count += len(probes)
         if ruler and all(map(seen, places[count : count + 2])):
             self._measure(app, gui, draw, places[count], places[count + 1])
@@ -149,7 +157,7 @@ def ruler_text(reading: Reading, speed: float) -> str:
 def _probe(gui: Gui, draw: imgui.ImDrawList, place: Place, index: int, chosen: bool) -> None:
     """A buoy: a stem that stands on its cell, and a float with the probe's number."""
     scale = gui.scale
-    head = (place[0], place[1] - 17 * scale)
+    head = (place[0], place[1] - HEAD * scale)
     draw.add_line(place, head, INK, 3.5 * scale)
     draw.add_line(place, head, WHITE, 1.6 * scale)
     draw.add_circle_filled(place, 3 * scale, INK)

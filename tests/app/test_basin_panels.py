@@ -360,3 +360,58 @@ def test_waves_that_are_too_short_for_the_grid_are_told_with_the_reason(rig):
     assert not doubt_of(9.68, 9.68).coarse and "aslant are stairs" in doubt_of(9.68, 9.68).text
     assert "from 12 up" in doubt_of(19.0, 19.0).text
     assert doubt_of(20.0, 20.0).text == "" and doubt_of(6.0, 6.0).coarse
+
+
+def test_the_hand_drags_sources_and_probes_by_their_marks_and_pushes_beside_them(rig):
+    """A probe is taken by its float, which stands above its cell; neither jumps under the pointer."""
+    from app.basin.marks import HEAD
+
+    app, furnishing = rig.app, rig.app.scene.furnishing
+    furnishing.set_source(0, Source((12.0, 10.0)))
+    furnishing.place("probe_pos", 2, (28.0, 18.0))
+    furnishing.settle()
+    rig.frame(launches=0)
+
+    def drag_pixels(start, end):
+        held = Modifiers.NONE
+        rig.frame(PointerMoved(*start), launches=0)
+        rig.frame(PointerMoved(*start), launches=0)
+        rig.frame(PointerButton(Button.LEFT, True, held, *start), launches=0)
+        rig.frame(PointerMoved(*end), launches=0)
+        rig.frame(PointerButton(Button.LEFT, False, held, *end), launches=0)
+        rig.frame(launches=0)
+
+    x, y = place_of(rig, (12.0, 10.0))
+    drag_pixels((x + 4.0, y), (place_of(rig, (20.0, 14.0))[0] + 4.0, place_of(rig, (20.0, 14.0))[1]))
+    assert furnishing.arrays["source_pos"][0] == pytest.approx([20.0, 14.0], abs=0.3)
+    assert app.tools.source == 0 and app.tools.tool is Tool.PUSH
+    x, y = place_of(rig, (28.0, 18.0))
+    to = place_of(rig, (24.0, 8.0))
+    for tool in (Tool.PUSH, Tool.PROBE):
+        app.tools.hold(tool)
+        drag_pixels((x, y - HEAD), (to[0], to[1] - HEAD))
+        assert furnishing.arrays["probe_pos"][2] == pytest.approx([24.0, 8.0], abs=1.0)
+        assert [index for index, _ in furnishing.places("probe_pos")] == [2]
+        furnishing.place("probe_pos", 2, (28.0, 18.0))
+        furnishing.settle()
+    assert np.abs(rig.heights()).max() == 0.0
+    rig.key("Z", Modifiers.CONTROL)
+    app.tools.hold(Tool.PUSH)
+    rig.frame(PointerMoved(*place_of(rig, (6.0, 24.0))), launches=0)
+    drag(rig, (6.0, 24.0), (7.0, 24.0), launches=1)
+    assert np.abs(rig.heights()).max() > 0.0
+
+
+def test_the_nearest_mark_under_the_pointer_is_taken():
+    from app.basin.marks import mark_at
+
+    off = (float("nan"), float("nan"))
+    sources, probes = [(0, (10.0, 10.0)), (3, (22.0, 10.0)), (4, off)], [(1, (30.0, 30.0))]
+    assert mark_at(sources, probes, (14.0, 10.0), 1.0) == ("source_pos", 0)
+    assert mark_at(sources, probes, (17.0, 10.0), 1.0) == ("source_pos", 3)
+    assert mark_at(sources, probes, (14.0, 10.0), 1.0, dots=True) == ("source_pos", 0)
+    assert mark_at(sources, probes, (29.0, 10.0), 1.0) == ("probe_pos", 1)  # its float
+    assert mark_at(sources, [], (29.0, 10.0), 1.0, dots=True) is None
+    assert mark_at(sources, probes, (30.0, 12.0), 1.0) == ("probe_pos", 1)
+    assert mark_at(sources, probes, (45.0, 45.0), 1.0) is None
+    assert mark_at(sources, probes, (45.0, 30.0), 2.0) == ("probe_pos", 1)
