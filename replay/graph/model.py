@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.elements import ElementType
+from replay.text import printable
 
 if TYPE_CHECKING:
     from replay.manifest import Manifest
@@ -92,6 +93,11 @@ class Fault:
     offset: int | None = None
     field: str = ""
 
+    def __post_init__(self) -> None:
+        # Names of the file are among the words, which are shown in windows and terminals.
+        object.__setattr__(self, "where", printable(self.where))
+        object.__setattr__(self, "what", printable(self.what))
+
     def __str__(self) -> str:
         place = (
             f" (offset {self.offset}{', ' + self.field if self.field else ''})"
@@ -163,12 +169,14 @@ class Region:
 class Binding:
     """A name for a region. The file lists inputs before outputs but does not say where they part.
 
-    `region` is `NO_REGION` for the name of an array without any element.
+    `region` is `NO_REGION` for the name of an array without any element. `exact` tells whether `name` is the
+    file's, or has characters spelled out that cannot be shown, as in `x\\x1b`.
     """
 
     name: str
     region: int
     offset: int
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)

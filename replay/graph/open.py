@@ -24,6 +24,7 @@ from replay.graph.model import Binding, Capture, Fault, Kernel, Mesh, Module, Se
 from replay.graph.operations import LazyOperations
 from replay.graph.source_access import packaged_access
 from replay.manifest import Manifest, manifest_path, next_manifest_path, read_manifest_of
+from replay.text import printable
 from replay.wrp.document import Document, Metadata, RegionRecord, look_over, parse
 from replay.wrp.files import Peek, capture_path, read_regular_file
 from replay.wrp.layout import DeviceType
@@ -111,7 +112,7 @@ def capture_from_bytes(data: bytes, path: Path) -> Capture:
         path=path,
         data=data,
         format_version=document.header.version,
-        producer=metadata.producer.value,
+        producer=printable(metadata.producer.value),
         device_kind=device,
         arch=document.header.target_arch,
         modules=modules,
@@ -169,23 +170,30 @@ def _misfit(
 def _listed(
     metadata: Metadata,
 ) -> tuple[tuple[Module, ...], tuple[Kernel, ...], tuple[Binding, ...], tuple[Mesh, ...]]:
-    """Return the records of the metadata as the model's values."""
+    """Return the records of the metadata as the model's values.
+
+    Names are spelled out here, once for all that shows them; what a launch refers to is compared as bytes.
+    """
     modules = tuple(
         Module(
-            record.hash.value, record.name.value, record.file.value, record.arch, record.binary_digest.value,
-            record.source_file.value, record.source_digest.value, record.binary_kind, record.fallback_reason,
-            record.offset,
+            record.hash.value, printable(record.name.value), record.file.value, record.arch,
+            record.binary_digest.value, printable(record.source_file.value), record.source_digest.value,
+            record.binary_kind, record.fallback_reason, record.offset,
         )
         for record in metadata.modules
     )  # fmt: skip
     kernels = tuple(
         Kernel(
-            record.key.value, record.module_hash.value, record.forward_name.value, record.backward_name.value,
-            record.forward_smem_bytes, record.backward_smem_bytes, record.block_dim, record.offset,
+            printable(record.key.value), record.module_hash.value, record.forward_name.value,
+            record.backward_name.value, record.forward_smem_bytes, record.backward_smem_bytes,
+            record.block_dim, record.offset,
         )
         for record in metadata.kernels
     )  # fmt: skip
-    bindings = tuple(Binding(record.name.value, record.region, record.offset) for record in metadata.bindings)
+    bindings = tuple(
+        Binding(printable(name := record.name.value), record.region, record.offset, name.isprintable())
+        for record in metadata.bindings
+    )
     meshes = tuple(
         Mesh(
             int(value["num_points"]), int(value["num_tris"]), int(value["points_region"]),

@@ -14,6 +14,7 @@ from replay.graph import library
 from replay.graph.arguments import ArgumentDecoder
 from replay.graph.groups import group
 from replay.graph.model import Access, Kernel, Operation, OpKind, Provenance, RegionUse
+from replay.text import printable
 from replay.wrp.layout import MAX_DIMS, RECORDS, gather
 from replay.wrp.tables import OperationTable
 
@@ -97,7 +98,7 @@ class LazyOperations(Sequence[Operation]):
             first, numbers = group(launches.name_of, ndim, *shape.T)
             codes[launches.events] = numbers + len(labels)
             for row in first.tolist():
-                key = launches.names[launches.name_of[row]][0].decode("utf-8", "backslashreplace")
+                key = printable(launches.names[launches.name_of[row]][0].decode("utf-8", "backslashreplace"))
                 sides = shape[row, : min(max(int(ndim[row]), 0), MAX_DIMS)].tolist()
                 labels.append(f"{key} {sides}")
         return tuple(labels), codes
@@ -116,7 +117,7 @@ class LazyOperations(Sequence[Operation]):
             arguments = self._decoder.decode(row)
             return Operation(
                 event, index, kind, offset, nbytes, frame.depth, parent, frame.branch,
-                key=launches.names[name][0].decode("utf-8", "backslashreplace"),
+                key=printable(launches.names[name][0].decode("utf-8", "backslashreplace")),
                 kernel=self._kernels[name],
                 shape=tuple(record["shape"][: min(max(int(record["ndim"]), 0), MAX_DIMS)].tolist()),
                 block_dim=int(record["block_dim"]),

@@ -78,13 +78,15 @@ def module_files(capture: Capture) -> dict[str, bytes]:
 def with_named_regions(capture: Capture) -> tuple[bytes, dict[int, str]]:
     """Return the file's bytes with a name for each region, and the names by region.
 
-    A region that has a name keeps it; each other one gets a name that starts with `region:`. Names of arrays
+    A region that has a name keeps it, if the model has it as the file does; each other one gets a name that
+    starts with `region:`. Names of arrays
     without elements stand for no region and are not among the names returned.
 
     Raises:
         ReplayError: the file has no metadata section of the known form.
     """
-    last = {binding.name: binding.region for binding in capture.bindings}  # as Warp resolves a name
+    # as Warp resolves a name
+    last = {binding.name: binding.region for binding in capture.bindings if binding.exact}
     names = {region: name for name, region in reversed(last.items()) if region in capture.regions}
     added = {region: f"region:{region}" for region in capture.regions if region not in names}
     while any(name in last for name in added.values()):
