@@ -20,7 +20,7 @@ from app.lab.selection import Kind
 from app.panels.graph_camera import GraphCamera
 from app.panels.graph_colors import ColorBy, colors_of, notes_of
 from app.panels.graph_draw import Lines, Painter, lit_paths
-from app.panels.graph_menu import context_menu, toolbar
+from app.panels.graph_menu import context_menu, results, toolbar
 from app.panels.graph_minimap import Minimap
 from app.panels.graph_parts import Drawing, Marks, Paint, faded, play
 from app.panels.graph_tips import tip_of
@@ -51,6 +51,7 @@ class GraphPanel:
         self.color_by = ColorBy.KIND
         self.order = False
         self.search = ""
+        self.entered = False
         self.fit_asked = False
         self.corner = (0.0, 0.0)
         self.picture: Picture | None = None
@@ -67,6 +68,7 @@ class GraphPanel:
         self._followed = -1
         self._moved = False
         self._fitted: tuple[float, float] | None = None
+        self._kept: tuple[tuple[int, ...], tuple[float, float]] | None = None
         self._hovered: tuple[str, int] | None = None
         self._asked_at: tuple[float, ...] = ()
         self._map = Minimap()
@@ -101,9 +103,11 @@ class GraphPanel:
             )
             self._fitted, self._moved = room, False
             self._followed = -1  # what is selected stays in view
+        self._keep(picture)
         place = imgui.get_cursor_screen_pos()
         self.corner = (place.x, place.y)
         self._canvas(app, gui, lab, picture, self.corner, room)
+        results(gui, self, lab)
 
     # What is shown
 
@@ -195,6 +199,7 @@ class GraphPanel:
                 (gui.regular, gui.bold),
                 colors_of(lab, picture, self.color_by, gui.colors),
                 notes_of(lab, picture, self.color_by),
+                self.color_by is not ColorBy.KIND,
             )
         return self._paint
 
@@ -218,7 +223,7 @@ class GraphPanel:
         if hovered and imgui.is_mouse_released(0) and not _dragged() and not self._on_map:
             self._click(app, lab, gui, picture, over, corner)
         if hovered and imgui.is_mouse_double_clicked(0) and isinstance(over, Box) and over.can_open:
-            self._toggle(lab, over)
+            self.toggle(lab, over)
         if hovered and imgui.is_mouse_released(1) and not _dragged(1):
             self._asked_at = (*self.camera.to_picture(_local(corner)),)
             imgui.open_popup("menu")
@@ -329,7 +334,7 @@ class GraphPanel:
         else:
             x, _ = self.camera.to_picture(_local(corner))
             if over.can_open and x > over.x + over.width - 30:
-                self._toggle(lab, over)
+                self.toggle(lab, over)
             if not (
                 selection.event is not None and over.first <= selection.event <= over.last and over.badge
             ):
@@ -340,10 +345,23 @@ class GraphPanel:
                 app.attempt(lambda: show_after(app, selection.event))
         self._followed = selection.revision  # it is where the user clicked
 
-    def _toggle(self, lab: Lab, box: Box) -> None:
-        """Open or close a node."""
+    def toggle(self, lab: Lab, box: Box) -> None:
+        """Open or close a node, which stays where it is, or in a picture that still is fitted as a whole."""
         lab.opened = lab.opened.toggled(box.key, is_open=box.is_open)
-        self._moved = True
+        if self._moved:
+            self._kept = (box.key, self.camera.to_window((box.x, box.y)))
+        else:
+            self._fitted = None
+
+    def _keep(self, picture: Picture) -> None:
+        """Leave a node that was opened or closed where it was in the window."""
+        if self._kept is None:
+            return
+        (key, (x, y)), self._kept = self._kept, None
+        box = next((box for box in picture.boxes if box.key == key), None)
+        if box is not None:
+            now = self.camera.to_window((box.x, box.y))
+            self.camera.pan(x - now[0], y - now[1])
 
     def unfold_all(self, lab: Lab, *, closed: bool) -> None:
         """Open every run, or close everything."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from app.gl_platform import imgui
 from app.panels.graph_camera import GraphCamera
-from app.panels.graph_parts import Drawing, Marks, Paint, dashes_of, faded, line_of, text_width
+from app.panels.graph_parts import Drawing, Marks, Paint, dashes_of, faded, line_of, mixed, text_width
 from replay.graph.export import arrow_base
 from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Path, Picture, fitted
 from replay.graph.model import Provenance
@@ -25,6 +25,8 @@ _MOST_BLOCKS = 500
 _MOST_DASHED = 40
 _MOST_DASHED_MOVING = 16
 _DIM = 0x38
+_TINT = 0.34
+"""How much of its colour a box is filled with where the colour is what was asked for."""
 _TWO_LINES = 0.6
 """Below this zoom boxes have their title only, in letters that can still be read."""
 _SMALLEST, _SMALL = 12.0, 9.0
@@ -163,6 +165,8 @@ class Painter:
         fill = colors.field_hovered if index in self._marks.chosen else colors.raised
         if self._marks.hovered == ("box", index):
             fill = colors.field_hovered
+        if self._paint.filled:
+            fill = mixed(fill, self._paint.boxes[index], _TINT if self._alpha(index) == 255 else _TINT / 2)
         if box.badge:  # several operations: a second card behind
             back, behind = (
                 self._at(box.x + 3, box.y + 3),

@@ -29,11 +29,12 @@ _SIGNS = {
     Sort.EVENT: fa.ICON_FA_HASHTAG,
 }
 _ROWS = 7
+_PADDED = imgui.ChildFlags_.always_use_window_padding | imgui.ChildFlags_.borders
 _finds = Kept()
 
 
 def toolbar(app: App, gui: Gui, panel: GraphPanel) -> None:
-    """Build the row above the graph: search, fit, colours, more."""
+    """Build the row above the graph: search, fit, colours, more; what was found lies over the graph."""
     lab, scale = app.lab, gui.scale
     assert lab is not None
     button = imgui.get_frame_height() + 6 * scale
@@ -67,19 +68,24 @@ def toolbar(app: App, gui: Gui, panel: GraphPanel) -> None:
     if imgui.begin_popup("more"):
         _more(app, panel, lab)
         imgui.end_popup()
-    if panel.search:
-        _results(app, gui, panel, lab, entered)
+    panel.entered = entered
 
 
-def _results(app: App, gui: Gui, panel: GraphPanel, lab: Lab, entered: bool) -> None:
+def results(gui: Gui, panel: GraphPanel, lab: Lab) -> None:
+    """Build what the search found over the upper part of the graph, which stays as it is; nothing without."""
+    if not panel.search:
+        return
     found: list[Find] = _finds.get((id(lab), panel.search), lambda: find(lab, panel.search))  # type: ignore[assignment]
+    entered, panel.entered = panel.entered, False
+    chosen = found[0] if entered and found else None
+    padding, line = imgui.get_style().window_padding, imgui.get_text_line_height_with_spacing()
+    height = min(max(len(found), 1), _ROWS) * line + 2 * padding.y
+    imgui.set_cursor_screen_pos(panel.corner)
+    imgui.push_style_color(imgui.Col_.child_bg, gui.palette.raised)
+    imgui.begin_child("found", (0.0, height), _PADDED)
+    imgui.pop_style_color()
     if not found:
         caption(gui, "Nothing has such a name.")
-        return
-    chosen = found[0] if entered else None
-    line = imgui.get_text_line_height_with_spacing()
-    height = min(len(found), _ROWS) * line + 4 * gui.scale
-    imgui.begin_child("found", (0.0, height))
     width = imgui.get_content_region_avail().x
     for index, item in enumerate(found):
         if imgui.selectable(f"{_SIGNS[item.sort]}  {item.name}##{index}", False)[0]:
@@ -159,7 +165,7 @@ def context_menu(app: App, panel: GraphPanel, lab: Lab, picture: Picture, thing:
         if name and imgui.menu_item_simple(f"Select all of {name}"):
             lab.selection.select_kernel(name, lab.events_named(name))
         if thing.can_open and imgui.menu_item_simple("Fold" if thing.is_open else "Unfold"):
-            lab.opened = lab.opened.toggled(thing.key, is_open=thing.is_open)
+            panel.toggle(lab, thing)
         if imgui.menu_item_simple("Copy its name"):
             imgui.set_clipboard_text(thing.full_title)
         return

@@ -59,13 +59,14 @@ class Paint:
         fonts: regular and bold.
         boxes: colour of each box's border, by index.
         notes: a text for some boxes, such as a time, by index.
-        dashed: provenance that is drawn dashed.
+        filled: whether boxes are filled with their colour, for what it says is what the user asked for.
     """
 
     colors: Packed
     fonts: tuple[Any, Any]
     boxes: Sequence[int]
     notes: dict[int, str] = field(default_factory=dict)
+    filled: bool = False
 
 
 @dataclass
@@ -90,6 +91,15 @@ class Drawing:
 def faded(color: int, alpha: int) -> int:
     """Return a packed colour with another opacity, 0 to 255."""
     return color & 0xFFFFFF | alpha << 24
+
+
+def mixed(color: int, other: int, share: float) -> int:
+    """Return an opaque packed colour with a share, 0 to 1, of another one in it."""
+    found = 0xFF000000
+    for shift in (0, 8, 16):
+        first, second = color >> shift & 0xFF, other >> shift & 0xFF
+        found |= round(first + (second - first) * share) << shift
+    return found
 
 
 def line_of(stroke: tuple[tuple[float, float], ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -86,7 +86,8 @@ class OperationTab:
         operation = self._operation = lab.operation(event)
         self._table.forget()
         facts: list[tuple[str, str]] = []
-        self._about = f"event {event} of 0–{len(lab.capture.operations) - 1}"
+        last = len(lab.capture.operations) - 1
+        self._about = f"event {event} of 0–{last}" if last else "event 0, the only one"
         if operation.kind is OpKind.KERNEL_LAUNCH:
             threads = math.prod(operation.shape)
             words = f"{threads:,} {'thread' if threads == 1 else 'threads'}"

@@ -19,6 +19,7 @@ from app.lab.lab import Lab
 from app.panels.graph_menu import export_folder
 from app.panels.inspect_arguments import show_provenance
 from app.panels.region_line import RegionLine
+from app.panels.region_numbers import digits_of, range_text
 from app.panels.region_picture import RegionPicture
 from app.panels.region_table import RegionTable
 from app.panels.widgets import (
@@ -33,6 +34,7 @@ from app.panels.widgets import (
     tooltip,
 )
 from app.state import App
+from replay.elements import ElementType
 from replay.graph.flow import Usage
 from replay.graph.model import Access, Provenance
 
@@ -54,6 +56,7 @@ class RegionTab:
         self.values: np.ndarray | None = None
         self.facts: Facts | None = None
         self._where = ""
+        self._shown = -1
         self._typing: Typing | None = None
         self._users_of: tuple[object, ...] = ()
         self._writers: list[tuple[Provenance, list[tuple[str, int]]]] = []
@@ -70,6 +73,9 @@ class RegionTab:
         if region is None or region not in lab.capture.regions:
             caption(gui, "Select an array in the graph, or follow a link of an operation.")
             return
+        if region != self._shown:  # its name and type are at the top
+            self._shown = region
+            imgui.set_scroll_y(0.0)
         self._look(app, lab, region)
         record = lab.capture.regions[region]
         self._title(app, gui, lab, region)
@@ -183,7 +189,7 @@ class RegionTab:
             lab.shown.pick(region)
         imgui.same_line(0.0, 4 * scale)
         for label, save in (("NPY", save_npy), ("CSV", save_csv)):
-            text = f"Write what is shown to {export_folder()} as .{label.lower()}"
+            text = f"Write what is shown as .{label.lower()} to {export_folder()}"
             if icon_button(
                 gui, f"{label}##{label}", text, enabled=self.values is not None, quiet=False, width=button
             ):
@@ -210,7 +216,7 @@ class RegionTab:
         if imgui.begin_combo("##type", self._type):
             for name in TYPES:
                 if imgui.selectable(name, name == self._type)[0]:
-                    self._set(app, lab, region, name, "")
+                    self._set(app, lab, region, name, self._shape_for(name))
             imgui.end_combo()
         sign = "chosen by you" if given else record.provenance.value if record.element else "not known"
         tooltip(f"Element type ({sign}); choose another one to read the same bytes differently")
@@ -228,6 +234,13 @@ class RegionTab:
                 del lab.typings[region]
         if not given and record.provenance is not Provenance.KNOWN:
             caption(gui, f"type and shape are {record.provenance.value}")
+
+    def _shape_for(self, name: str) -> str:
+        """Return the shape that another type begins with: the same for elements of the same size."""
+        typing, element = self._typing, ElementType.named(name)
+        if typing is None or typing.element.nbytes != element.nbytes:
+            return ""
+        return "x".join(map(str, typing.shape))
 
     @staticmethod
     def _set(app: App, lab: Lab, region: int, name: str, shape: str) -> None:
@@ -271,7 +284,7 @@ class RegionTab:
         facts = self.facts
         text = place
         if facts is not None and facts.low is not None and facts.high is not None:
-            text += f",  {facts.low:.4g} to {facts.high:.4g}"
+            text += f",  {range_text(facts.low, facts.high)}"
         caption(gui, elided(text, imgui.get_content_region_avail().x))
         if facts is None:
             return
@@ -333,9 +346,11 @@ class RegionTab:
         if 0 <= over < len(counts):
             span = (facts.high - facts.low) / len(counts)
             low = facts.low + over * span
-            imgui.set_tooltip(f"{counts[over]:,} values\n{low:.5g} to {low + span:.5g}")
-        caption(gui, f"{facts.low:.5g}")
-        text = f"{facts.high:.5g}"
+            digits = digits_of(low, low + span, 3)
+            imgui.set_tooltip(f"{counts[over]:,} values\n{low:.{digits}g} to {low + span:.{digits}g}")
+        digits = digits_of(facts.low, facts.high, 5)
+        caption(gui, f"{facts.low:.{digits}g}")
+        text = f"{facts.high:.{digits}g}"
         right_align(imgui.calc_text_size(text).x)
         caption(gui, text)
 

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from app.arrays.columns import as_bars, bar_columns, line_columns
-from app.arrays.ranges import finite_range, number_text
+from app.arrays.ranges import finite_range
 from app.gl_platform import imgui
 from app.gui import Gui
+from app.panels.region_numbers import range_text
 from app.panels.widgets import Kept, caption
 
 _MAGENTA = 0xFFFF00FF
@@ -48,7 +49,7 @@ class RegionLine:
             share = (imgui.get_io().mouse_pos.x - corner.x) / width
             index = min(max(round(share * len(scalars) - 0.5), 0), len(scalars) - 1)
             imgui.set_tooltip(f"[{index}]  {scalars[index]:.9g}")
-        caption(gui, f"index 0 to {len(scalars) - 1:,},  {number_text(low)} to {number_text(high)}")
+        caption(gui, f"index 0 to {len(scalars) - 1:,},  {range_text(low, high)}")
 
 
 def _made(scalars: np.ndarray, width: int) -> tuple[np.ndarray, float, float]:

@@ -11,6 +11,7 @@ from app.gl_platform import GL, imgui
 from app.gui import Gui
 from app.lab.contents import picture_of
 from app.lab.lab import Lab
+from app.panels.region_numbers import digits_of
 from app.state import App
 from app.view import colormaps
 from app.view.gl_objects import Texture
@@ -92,7 +93,8 @@ class RegionPicture:
         width = imgui.get_content_region_avail().x - 100 * scale
         imgui.set_next_item_width(max(width, 60 * scale))
         imgui.begin_disabled(self._fixed is None)
-        changed, (low, high) = imgui.input_float2("##range", list(self._fixed or fitted), "%.4g")
+        bounds = self._fixed or fitted
+        changed, (low, high) = imgui.input_float2("##range", list(bounds), f"%.{digits_of(*bounds)}g")
         imgui.end_disabled()
         if changed and self._fixed is not None and low < high:
             self._fixed = (low, high)

@@ -96,7 +96,8 @@ class Timeline:
             perform(app, Action.PREVIOUS_EVENT)
         imgui.same_line()
         sign = fa.ICON_FA_PAUSE if frame.playing else fa.ICON_FA_PLAY
-        if icon_button(gui, f"{sign}##play", "Play through the frame, event by event"):
+        about = "Stay at this event" if frame.playing else "Play through the frame, event by event"
+        if icon_button(gui, f"{sign}##play", about):
             app.attempt(lambda: frame.play(time.perf_counter()))
         imgui.same_line()
         if icon_button(gui, f"{fa.ICON_FA_FORWARD_STEP}##next", _NEXT):
