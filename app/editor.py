@@ -7,6 +7,7 @@ Values outside a parameter's range or beyond the scheme's stability limit cannot
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -129,7 +130,7 @@ class ParameterEditor:
         new = tuple(value) if isinstance(value, (tuple, list)) else (value,)
         self._check(name, new)
         new = self._clamped(name, new)
-        if new != old:
+        if not _same(new, old):
             self._held.setdefault(name, old)
             self._put(name, new)
         elif name in self._live:
@@ -137,7 +138,7 @@ class ParameterEditor:
 
     def settle(self) -> None:
         """End a movement: what was moved since the last time becomes one step for undo."""
-        before = {name: value for name, value in self._held.items() if self.values[name] != value}
+        before = {name: value for name, value in self._held.items() if not _same(self.values[name], value)}
         self._held.clear()
         if before:
             self._add(Change(before, {name: self.values[name] for name in before}))
@@ -201,7 +202,7 @@ class ParameterEditor:
                 self.move(name, low if low is not None else 0.0)
         for name in sorted(known, key=lambda name: order.index(name) if name in order else -1):
             self.move(name, known[name])
-            if not np.allclose(self.values[name], known[name], rtol=1e-6, atol=0):
+            if not np.allclose(_floats(self.values[name]), _floats(known[name]), rtol=1e-6, atol=0):
                 got, wanted = self.values[name][0], known[name][0]
                 messages.append(f"{name} was set to {got:.6g}, the nearest possible to {wanted:.6g}")
         self.settle()
@@ -209,7 +210,7 @@ class ParameterEditor:
 
     def is_default(self, name: str) -> bool:
         """Whether a parameter has its default value."""
-        return self.values[name] == self.defaults[name]
+        return _same(self.values[name], self.defaults[name])
 
     def reset(self, names: Iterable[str] | None = None) -> list[str]:
         """Give the default back to some parameters, or to all, as one step; return as `apply` does."""
@@ -327,7 +328,7 @@ class ParameterEditor:
         if len(value) != len(self.values[name]):
             raise ParameterError(f"{name} holds {len(self.values[name])} numbers, not {len(value)}")
         for number in value:
-            if not np.isfinite(number):
+            if not isinstance(number, int) and not np.isfinite(number):
                 raise ParameterError(f"{name} cannot be {number}", remedy="give a finite number")
 
     def _clamped(self, name: str, value: Value) -> Value:
@@ -363,6 +364,18 @@ class ParameterEditor:
 
     def _scalars(self) -> dict[str, float]:
         return {**self._fixed, **self.scalars()}
+
+
+def _floats(value: Value) -> list[float]:
+    return [float(number) for number in value]  # an integer may be beyond what NumPy holds
+
+
+def _same(first: Value, second: Value) -> bool:
+    """Whether two values are equal, also in the signs of their zeros."""
+    return first == second and (
+        0 not in first
+        or all(math.copysign(1, a) == math.copysign(1, b) for a, b in zip(first, second, strict=True))
+    )
 
 
 def _exact(scalar: np.dtype, number: float) -> str:

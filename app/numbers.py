@@ -9,6 +9,7 @@ import argparse
 import re
 
 _WHOLE = re.compile(r"-?[0-9]{1,1000}")
+_EXACT = 2.0**53  # a float holds every whole number up to here
 
 
 def whole(text: str) -> int:
@@ -20,6 +21,16 @@ def whole(text: str) -> int:
     if not _WHOLE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text!r:.60} is not a whole number")
     return int(text)
+
+
+def exact(text: str) -> float | int:
+    """Parse a number; one that is whole and that a float would round stays an integer.
+
+    Raises:
+        ValueError: no number.
+    """
+    value = decimal(text)
+    return int(text) if abs(value) >= _EXACT and _WHOLE.fullmatch(text) else value
 
 
 def decimal(text: str) -> float:

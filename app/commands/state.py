@@ -253,7 +253,12 @@ def set_parameters(player: Player, values: Mapping[str, Sequence[float]]) -> Non
         spec = player.parameters.get(name)
         value = np.asarray(numbers, np.float64)
         if spec is not None and spec.element.scalar.kind in "iu" and (value == np.rint(value)).all():
-            value = value.astype(np.int64)
+            # by Python's integers, which no number of 64 bits is too large for
+            value = np.array([int(number) for number in numbers], object)
+            if all(-(1 << 63) <= number < 1 << 63 for number in value):
+                value = value.astype(np.int64)
+            elif all(0 <= number < 1 << 64 for number in value):
+                value = value.astype(np.uint64)
         if spec is not None and value.size == 1 and not spec.element.inner_shape:
             value = value.reshape(())
         player.set(name, value)

@@ -11,7 +11,7 @@ import math
 import re
 from pathlib import Path
 
-from app.numbers import decimal
+from app.numbers import decimal, exact
 from replay.errors import UsageError
 
 _SIZE = re.compile(r"([0-9]{1,9})[xX]([0-9]{1,9})")
@@ -63,7 +63,7 @@ def assignment(text: str) -> tuple[str, tuple[float, ...]]:
     """
     name, sign, values = text.partition("=")
     try:
-        numbers = tuple(decimal(value) for value in values.split(","))
+        numbers = tuple(exact(value) for value in values.split(","))
     except ValueError:
         numbers = ()
     if not name.strip() or not sign or not numbers:

@@ -50,7 +50,11 @@ class EditRow:
         lab.revision += 1
         name = argument.name or f"argument {argument.index + 1}"
         name += f", byte {member.offset}," if member is not None else ""
-        app.notice = f"event {event}: {name} is now {value:g}"
+        app.notice = (
+            f"event {event}: {name} is now {value:g}"
+            if isinstance(value, float)
+            else f"event {event}: {name} is now {int(value)}"
+        )
 
     def revert(self, app: App, lab: Lab, key: Key | None) -> None:
         """Take back one edit, or all with None."""

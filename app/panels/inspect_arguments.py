@@ -15,7 +15,7 @@ from app.lab.lab import Lab
 from app.lab.members import Member, is_struct, members_of
 from app.panels.edit_row import EditRow
 from app.panels.graph_tips import WORDS
-from app.panels.widgets import caption, elided, icon_button, shape_text, tooltip
+from app.panels.widgets import caption, elided, icon_button, input_whole, shape_text, tooltip
 from app.state import App
 from replay.edit import Key
 from replay.elements import ElementType
@@ -270,19 +270,25 @@ class ArgumentTable:
                 change(ticked)
             return
         else:
-            bounded = max(min(int(shown), 2**31 - 1), -(2**31))
-            if bounded != int(shown):
-                imgui.text_unformatted(str(int(shown)))
-                return
-            changed, typed = imgui.input_int("##value", bounded, 0, 0)
+            changed, typed = input_whole("##value", int(shown), element.scalar)
         if changed:
             self._typed[slot] = typed
         if imgui.is_item_deactivated_after_edit() and slot in self._typed:
             wanted = self._typed.pop(slot)
             cancelled = imgui.is_key_pressed(imgui.Key.escape)
-            # Compared as the launch holds it: the field's text has fewer digits than `number`.
-            if not cancelled and element.scalar.type(wanted) != element.scalar.type(number):
+            if not cancelled and not _same(wanted, number, element.scalar):
                 change(wanted)
+
+
+def _same(first: float, second: float, scalar: np.dtype) -> bool:
+    """Whether a launch holds two numbers as the same bytes: -0.0 is not 0.0.
+
+    The text of a field has fewer digits than the number in it.
+    """
+    if scalar.kind != "f":
+        return first == second
+    with np.errstate(over="ignore"):
+        return bool(scalar.type(first).tobytes() == scalar.type(second).tobytes())
 
 
 def _shortest(value: float, scalar: np.dtype) -> str:

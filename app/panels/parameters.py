@@ -19,7 +19,17 @@ from app.lab.lab import Lab
 from app.panels.frame_form import FrameForm
 from app.panels.preset_row import PresetRow
 from app.panels.slider import slider
-from app.panels.widgets import Kept, caption, hint, icon_button, right_align, shape_text, tooltip, unit_text
+from app.panels.widgets import (
+    Kept,
+    caption,
+    hint,
+    icon_button,
+    input_whole,
+    right_align,
+    shape_text,
+    tooltip,
+    unit_text,
+)
 from app.state import App
 from replay.errors import ParameterError
 from replay.parameters import ParameterSpec
@@ -188,7 +198,7 @@ class ParametersPanel:
             imgui.set_next_item_width((width - spacing * (columns - 1)) / columns)
             imgui.push_id(index)
             if whole:
-                changed, new = imgui.input_int("##n", _int32(number), 0, 0)
+                changed, new = input_whole("##n", int(number), spec.element.scalar)
             else:
                 changed, new = imgui.input_float("##n", float(number), 0.0, 0.0, _number_format(number))
             if changed:
@@ -252,10 +262,6 @@ def values_inside(lab: Lab, editor: ParameterEditor) -> dict[str, str]:
 def _number_format(value: float) -> str:
     """Return a format that shows what a person reads of a number, without useless zeros or exponents."""
     return "%.5g" if abs(value) < 1e5 else "%.7g"
-
-
-def _int32(value: float) -> int:
-    return max(min(int(value), 2**31 - 1), -(2**31))
 
 
 @lru_cache(maxsize=256)

@@ -6,14 +6,19 @@ not when they are shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Protocol
+
+import numpy as np
 
 from app.bindings import Action, shown_key
 from app.gl_platform import imgui
 from app.gui import Gui
 from app.state import App
+
+_WHOLE = re.compile("[+-]?[0-9]{1,30}")
 
 # Joining flags takes longer than the call that they are for, and even an attribute of an enum takes as long.
 # A pair given for a vector, or four numbers for a colour, take ten times as long as what ImGui itself knows,
@@ -170,6 +175,19 @@ def unit_text(unit: str) -> str:
     for plain, raised in _RAISED.items():
         unit = unit.replace(plain, raised)
     return unit
+
+
+def input_whole(label: str, value: int, scalar: np.dtype) -> tuple[bool, int]:
+    """A field for a whole number; return whether it was changed, and the number, maybe beyond its type.
+
+    ImGui's field for integers holds 32 bits with a sign; wider types get one for text.
+    """
+    if scalar.kind == "b" or np.can_cast(scalar, np.int32):
+        return imgui.input_int(label, value, 0, 0)
+    changed, text = imgui.input_text(label, str(value), imgui.InputTextFlags_.chars_decimal)
+    if not changed or not _WHOLE.fullmatch(text):  # not yet, as a sign alone
+        return False, value
+    return True, int(text)
 
 
 def elided(text: str, width: float) -> str:
