@@ -19,7 +19,8 @@ from app.lab.lab import Lab
 from app.lab.selection import Kind
 from app.panels.graph_camera import GraphCamera
 from app.panels.graph_colors import ColorBy, colors_of, notes_of
-from app.panels.graph_draw import Lines, Painter, lit_paths
+from app.panels.graph_draw import Painter
+from app.panels.graph_kept import Kept
 from app.panels.graph_menu import context_menu, results, toolbar
 from app.panels.graph_minimap import Minimap
 from app.panels.graph_parts import Drawing, Marks, Paint, faded, play
@@ -63,7 +64,6 @@ class GraphPanel:
         self._paint: Paint | None = None
         self._marks = Marks()
         self._marked: tuple[object, ...] = ()
-        self._lit: frozenset[int] = frozenset()
         self._box_of_node = np.zeros(0, np.int64)
         self._followed = -1
         self._moved = False
@@ -74,7 +74,7 @@ class GraphPanel:
         self._map = Minimap()
         self._on_map = False
         self._values = PillValues()
-        self._lines: Lines = {}
+        self._for_next: Kept | None = None
         self._place: tuple[object, ...] = ()
         self._sweep: list[int] = []
 
@@ -132,7 +132,7 @@ class GraphPanel:
         self._box_of_node[[box.node for box in boxes]] = np.arange(len(boxes))
         self._sweep = [index for index, box in enumerate(boxes) if not box.container][:500]
         self._drawn = self._painted = self._marked = ()
-        self._lines = {}
+        self._for_next = Kept(self.picture)
         return self.picture
 
     def box_of(self, event: int) -> int:
@@ -176,7 +176,6 @@ class GraphPanel:
             frozenset(pills) if selection.kind is not Kind.NOTHING else frozenset(),
             path, self._hovered, live, selection.kind is not Kind.NOTHING,
         )  # fmt: skip
-        self._lit = lit_paths(picture, self._marks)
         return self._marks
 
     def ends_of(self, picture: Picture, number: int) -> tuple[tuple[int, int], tuple[int, int], int | None]:
@@ -235,7 +234,7 @@ class GraphPanel:
         if key != self._drawn:
             self._drawn = key
             self.drawing = Painter(
-                picture, camera, corner, room, paint, marks, gui.scale, self._lines, self._lit, moving=moving
+                picture, camera, corner, room, paint, marks, gui.scale, self._for_next, moving=moving
             ).draw()
         draw = imgui.get_window_draw_list()
         draw.push_clip_rect(corner, (corner[0] + room[0], corner[1] + room[1]), True)

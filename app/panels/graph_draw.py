@@ -13,15 +13,17 @@ import numpy as np
 
 from app.gl_platform import imgui
 from app.panels.graph_camera import GraphCamera
+from app.panels.graph_kept import Kept
 from app.panels.graph_parts import Drawing, Marks, Paint, dashes_of, faded, line_of, mixed, text_width
 from replay.graph.export import arrow_base
-from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Path, Picture, fitted
+from replay.graph.layout import HEADER, SUBTITLE_SIZE, TITLE_SIZE, Box, Picture, fitted
 from replay.graph.model import Provenance
 
 Vec = imgui.ImVec2
 MOST_BOXES = 350
 MOST_PATHS = 260
-_MOST_BLOCKS = 500
+MOST_LIT = 60
+"""Paths of the selection over blocks, which have its colours themselves."""
 _MOST_DASHED = 40
 _MOST_DASHED_MOVING = 16
 _DIM = 0x38
@@ -30,10 +32,6 @@ _TINT = 0.34
 _TWO_LINES = 0.6
 """Below this zoom boxes have their title only, in letters that can still be read."""
 _SMALLEST, _SMALL = 12.0, 9.0
-
-
-Lines = dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]
-"""Points along strokes, by index of the path and of the stroke in it."""
 
 
 class Painter:
@@ -47,8 +45,7 @@ class Painter:
         paint: colours.
         marks: what is highlighted.
         scale: of the user interface.
-        lines: of dashed strokes, kept from one drawing of the same picture to the next.
-        lit: what `lit_paths` returns, kept while neither the picture nor the marks change.
+        kept: what earlier drawings of the same picture have left.
         moving: whether it is drawn anew with every frame, so that few lines are dashed.
     """
 
@@ -61,8 +58,7 @@ class Painter:
         paint: Paint,
         marks: Marks,
         scale: float,
-        lines: Lines | None = None,
-        lit: frozenset[int] | None = None,
+        kept: Kept | None = None,
         *,
         moving: bool = False,
     ) -> None:
@@ -71,8 +67,7 @@ class Painter:
         self._seen = camera.seen(room)
         self._paint, self._marks, self._scale = paint, marks, scale
         self._line = max(1.2 * scale, 1.0)
-        self._lines = {} if lines is None else lines
-        self._lit = lit_paths(picture, marks) if lit is None else lit
+        self._kept = Kept(picture) if kept is None else kept
         self._most_dashed = _MOST_DASHED_MOVING if moving else _MOST_DASHED
         self.drawing = Drawing()
 
@@ -81,26 +76,22 @@ class Painter:
         picture, drawing = self._picture, self.drawing
         seen, pills, paths = picture.visible(*self._seen)
         inside = picture.containers[seen]
-        containers, leaves, paths = seen[inside].tolist(), seen[~inside], paths.tolist()
+        containers, leaves = seen[inside].tolist(), seen[~inside]
         small = self._zoom < 0.12 * self._scale or len(leaves) > MOST_BOXES
         for index in containers[:MOST_BOXES]:
             self._container(index)
-        chosen = {path: None for path in paths if path in self._lit} if self._lit else {}
+        lit = self._kept.lit(self._marks)[paths]
+        chosen, others = _thinned(paths[lit], MOST_LIT if small else MOST_PATHS), paths[~lit]
         if not small or len(paths) <= MOST_PATHS:
-            weak = [
-                path
-                for path in paths
-                if path not in chosen and self._picture.paths[path].provenance is Provenance.ASSUMED
-            ]
-            dashes = self._zoom > 0.5 * self._scale and len(weak) + len(chosen) <= self._most_dashed
-            step = max(1, -(-len(paths) // MOST_PATHS))
-            for index in paths[::step]:
-                if index not in chosen:
-                    self._path(index, lit=False, dashes=dashes)
-        for index in list(chosen)[:MOST_PATHS]:
-            self._path(index, lit=True, dashes=self._zoom > 0.3 * self._scale)
+            others = _thinned(others, MOST_PATHS)
+            dashes = self._zoom > 0.5 * self._scale and self._few_dashes(others)
+            for index in others:
+                self._path(index, lit=False, dashes=dashes)
+        dashes = self._zoom > 0.3 * self._scale and self._few_dashes(chosen)
+        for index in chosen:
+            self._path(index, lit=True, dashes=dashes)
         if small:
-            self._blocks(leaves)
+            self._blocks()
         else:
             for index in leaves.tolist():
                 self._box(index)
@@ -112,6 +103,12 @@ class Painter:
                     self._ring(picture.boxes[index])
         drawing.paths = min(len(paths), MOST_PATHS)
         return drawing
+
+    def _few_dashes(self, paths: list[int]) -> bool:
+        """Return whether so few paths would be dashed that there is time for it."""
+        all_paths, assumed = self._picture.paths, Provenance.ASSUMED
+        weak = sum(all_paths[path].provenance is assumed or not all_paths[path].data for path in paths)
+        return weak <= self._most_dashed
 
     def _at(self, x: float, y: float) -> Any:
         return Vec(self._left + x * self._zoom, self._top + y * self._zoom)
@@ -186,15 +183,11 @@ class Painter:
                 2 * self._line,
             )
         self._call("add_rect", start, end, color, rounding, width)
-        bar = self._paint.boxes[index]
-        self._call(
-            "add_rect_filled",
-            self._at(box.x, box.y + 6),
-            self._at(box.x + 3.5, box.y + box.height - 6),
-            faded(bar, self._alpha(index)),
-        )
         if zoom * TITLE_SIZE < 5 * self._scale:
             return
+        bar = faded(self._paint.boxes[index], self._alpha(index))
+        low = self._at(box.x + 3.5, box.y + box.height - 6)
+        self._call("add_rect_filled", self._at(box.x, box.y + 6), low, bar)
         ink = colors.text if self._alpha(index) == 255 else colors.muted
         note = self._paint.notes.get(index, "")
         two = bool(box.subtitle or note) and zoom >= _TWO_LINES * self._scale
@@ -328,9 +321,9 @@ class Painter:
     def _dashes(
         self, key: tuple[int, int], stroke: tuple[tuple[float, float], ...], color: int, width: float
     ) -> None:
-        line = self._lines.get(key)
+        line = self._kept.lines.get(key)
         if line is None:
-            line = self._lines[key] = line_of(stroke)
+            line = self._kept.lines[key] = line_of(stroke)
         unit = self._scale / self._zoom  # dashes are as long on the screen at any zoom
         for x, y, to_x, to_y in dashes_of(line, 5 * unit, 4 * unit, self._seen):
             self._call("add_line", self._at(x, y), self._at(to_x, to_y), color, width)
@@ -343,59 +336,29 @@ class Painter:
             self._paint.colors.accent_strong, grow, 2 * self._line,
         )  # fmt: skip
 
-    def _blocks(self, index: np.ndarray) -> None:
-        """Draw boxes that are too small or too many as blocks of a few pixels."""
-        if not len(index):
-            return
-        bounds = self._picture.box_bounds[index]
-        # Boxes that fill the picture evenly need cells of about this size, others somewhat larger ones.
-        extent = bounds[:, 2:].max(axis=0) - bounds[:, :2].min(axis=0)
-        even = 0.8 * float(np.sqrt(extent[0] * extent[1] / _MOST_BLOCKS))
-        side = max(5.0 * self._scale / self._zoom, even if len(index) > 4 * _MOST_BLOCKS else 0.0)
-        while True:
-            cells = np.floor(bounds[:, :2] / np.array([max(side, 1e-6), max(side, 1e-6)])).astype(np.int64)
-            key = cells[:, 0] * (1 << 32) + cells[:, 1]
-            _, first, number = np.unique(key, return_index=True, return_inverse=True)
-            if len(first) <= _MOST_BLOCKS:
-                break
-            side *= 1.6
-        order = np.argsort(number.reshape(-1), kind="stable")
-        begin = np.searchsorted(number.reshape(-1)[order], np.arange(len(first)))
-        lows = np.minimum.reduceat(bounds[order, :2], begin)
-        highs = np.maximum.reduceat(bounds[order, 2:], begin)
-        shift = np.array([self._left, self._top])
-        lows, highs = lows * self._zoom + shift, highs * self._zoom + shift
-        for low, high, at in zip(lows.tolist(), highs.tolist(), index[first].tolist(), strict=True):
-            end = Vec(max(high[0], low[0] + 1), max(high[1], low[1] + 1))
-            self._call("add_rect_filled", Vec(*low), end, faded(self._paint.boxes[at], 0xB0))
-        self.drawing.blocks = len(first)
+    def _blocks(self) -> None:
+        """Draw boxes that are too small or too many as blocks of a few pixels.
+
+        A block has the part in the selection of the box in it that has the most.
+        """
+        marks, colors, zoom = self._marks, self._paint.colors, self._zoom
+        blocks, seen = self._kept.ladder.seen(self._seen, 5.0 * self._scale / zoom)
+        part = self._kept.parts(marks, blocks)[seen].tolist() if marks.active else [0] * len(seen)
+        tones = (0, colors.good, colors.memory, colors.accent_strong)
+        rest = 0x60 if marks.active else 0xB0
+        shift = np.array([self._left, self._top, self._left, self._top])
+        bounds = (blocks.bounds[seen] * zoom + shift).tolist()
+        boxes = self._paint.boxes
+        for (left, top, right, bottom), at, tone in zip(
+            bounds, blocks.first[seen].tolist(), part, strict=True
+        ):
+            color = faded(tones[tone], 0xE0) if tone else faded(boxes[at], rest)
+            end = Vec(max(right, left + 1), max(bottom, top + 1))
+            self._call("add_rect_filled", Vec(left, top), end, color)
+        self.drawing.blocks = len(bounds)
 
 
-def lit_paths(picture: Picture, marks: Marks) -> frozenset[int]:
-    """Return the paths that have a part in the selection or are under the pointer."""
-    hovered = marks.hovered or ("", -1)
-    found = {marks.path} if marks.path is not None else set()
-    if hovered[0] == "path":
-        found.add(hovered[1])
-    if marks.active or hovered[0] == "pill":
-        found |= {index for index, path in enumerate(picture.paths) if _joins(path, marks)}
-    return frozenset(found)
-
-
-def _joins(path: Path, marks: Marks) -> bool:
-    if marks.hovered is not None and marks.hovered[0] == "pill":
-        number = -1 - marks.hovered[1]
-        if path.source == number or number in path.targets:
-            return True
-    if not marks.active:
-        return False
-    before, after = marks.before, marks.after
-    if path.source < 0:
-        return -1 - path.source in marks.pills and any(target in before for target in path.targets)
-    for target in path.targets:
-        if target < 0:
-            if path.source in after and -1 - target in marks.pills:
-                return True
-        elif (path.source in before and target in before) or (path.source in after and target in after):
-            return True
-    return False
+def _thinned(paths: np.ndarray, most: int) -> list[int]:
+    """Return so many paths at most, as far from each other as they are."""
+    found: list[int] = paths[:: max(1, -(-len(paths) // most))].tolist()
+    return found

@@ -76,7 +76,6 @@ class Drawing:
     Attributes:
         calls: name of a draw list's method and its arguments.
         boxes, pills, paths: how many of each are drawn one by one.
-        ready: the same calls as they are played, with vectors for pairs of numbers.
         blocks: how many blocks stand for boxes that are too small.
     """
 
@@ -85,7 +84,6 @@ class Drawing:
     pills: int = 0
     paths: int = 0
     blocks: int = 0
-    ready: list[Call] = field(default_factory=list)
 
 
 def faded(color: int, alpha: int) -> int:
@@ -152,15 +150,9 @@ def kind_color(kind: NodeKind, colors: Packed) -> int:
 
 def play(draw: Any, drawing: Drawing) -> None:
     """Send a drawing to a draw list."""
-    if len(drawing.ready) != len(drawing.calls):
-        drawing.ready = [(name, tuple(map(_vector, arguments))) for name, arguments in drawing.calls]
     methods = {name: getattr(draw, name) for name in _METHODS}
-    for name, arguments in drawing.ready:
+    for name, arguments in drawing.calls:
         methods[name](*arguments)
-
-
-def _vector(argument: Any) -> Any:
-    return imgui.ImVec2(*argument) if isinstance(argument, tuple) and len(argument) == 2 else argument
 
 
 _METHODS = (

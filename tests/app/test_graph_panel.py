@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from app_rig import running_app
 
 from app.gl_platform import imgui
+from app.panels.graph_blocks import MOST_BLOCKS, Ladder
 from app.panels.graph_colors import ColorBy
 from app.panels.graph_draw import Painter
 from app.panels.graph_parts import Marks, mixed
@@ -94,6 +97,56 @@ def test_a_colour_that_was_asked_for_fills_the_boxes(rig):
     assert (
         mixed(0xFF102030, 0xFF3040F0, 0.5) == 0xFF203090 and mixed(0xFF102030, 0xFFFFFFFF, 0.0) == 0xFF102030
     )
+
+
+# Blocks
+
+
+def picture_of(bounds, containers=None):
+    """What the ladder needs of a picture."""
+    bounds = np.array(bounds, float)
+    flags = np.zeros(len(bounds), bool) if containers is None else np.array(containers)
+    return SimpleNamespace(box_bounds=bounds, containers=flags)
+
+
+def test_small_boxes_become_blocks_that_cover_them():
+    places = np.array([(10.0 * (n % 40), 10.0 * (n // 40)) for n in range(1600)])
+    picture = picture_of(np.hstack((places, places + 8.0)))
+    blocks, seen = Ladder(picture).seen((0.0, 0.0, 400.0, 400.0), 5.0)
+    assert len(seen) <= MOST_BLOCKS and len(seen) == len(blocks.bounds)
+    own = blocks.bounds[blocks.number]
+    assert (own[:, :2] <= picture.box_bounds[:, :2]).all() and (own[:, 2:] >= picture.box_bounds[:, 2:]).all()
+    assert (blocks.number[blocks.first] == np.arange(len(blocks.bounds))).all()
+    near, some = Ladder(picture).seen((0.0, 0.0, 95.0, 95.0), 5.0)
+    assert len(near.bounds) == 1600 and len(some) == 100  # what is seen alone needs no larger blocks
+
+
+def test_a_container_is_no_block():
+    picture = picture_of([(0, 0, 100, 100), (10, 10, 20, 20)], [True, False])
+    blocks, seen = Ladder(picture).seen((0.0, 0.0, 100.0, 100.0), 4.0)
+    assert blocks.bounds.tolist() == [[10, 10, 20, 20]] and blocks.first.tolist() == [1] and len(seen) == 1
+
+
+def test_blocks_stay_the_same_while_the_picture_is_moved_and_have_the_colours_of_the_selection(rig):
+    graph, lab = panel_of(rig, "Graph"), rig.app.lab
+    graph.unfold_all(lab, closed=False)
+    lab.selection.select_event(2)
+    rig.frames(2, launches=0)
+    graph.camera.zoom = 0.05
+    graph.camera.origin = (20.0, 20.0)
+    rig.frame(launches=0)
+
+    def blocks():
+        made = [arguments for name, arguments in graph.drawing.calls if name == "add_rect_filled"]
+        strong = [arguments[:3] for arguments in made if arguments[2] >> 24 == 0xE0]
+        return [(round(low.x), round(high.x - low.x), color) for low, high, color in strong]
+
+    before = blocks()
+    strong = rig.gui.colors.accent_strong & 0xFFFFFF | 0xE0000000
+    assert graph.drawing.boxes == 0 and strong in {color for _, _, color in before}
+    graph.camera.pan(3.0, 0.0)
+    rig.frame(launches=0)
+    assert blocks() == [(x + 3, width, color) for x, width, color in before]
 
 
 # The inspector's region
